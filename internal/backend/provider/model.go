@@ -1,0 +1,41 @@
+package provider
+
+import "github.com/hew-agent/hew/internal/msg"
+
+// Model is what hew knows of a model. Prices are US dollars per million tokens.
+type Model struct {
+	ID      string   `json:"id"`
+	Aliases []string `json:"aliases,omitempty"`
+	// Window is the context window, MaxOutput the output cap, both in tokens.
+	Window    int `json:"contextWindow"`
+	MaxOutput int `json:"maxOutputTokens"`
+	// DefaultOutput is the cap that hew asks for.
+	DefaultOutput int   `json:"defaultOutputTokens"`
+	Price         Price `json:"price"`
+	// Adaptive models think as they see fit; others with Thinks need a budget.
+	Thinks   bool `json:"thinking"`
+	Adaptive bool `json:"adaptiveThinking"`
+	Effort   bool `json:"effort"`
+	Images   bool `json:"images"`
+	// Known is false for a model that no table lists: the figures are defaults.
+	Known bool `json:"known"`
+}
+
+// Price is what a million tokens cost in US dollars.
+type Price struct {
+	Input      float64 `json:"input"`
+	Output     float64 `json:"output"`
+	CacheRead  float64 `json:"cacheRead"`
+	CacheWrite float64 `json:"cacheWrite"`
+	// CacheWrite1h is the price of an entry that lives an hour.
+	CacheWrite1h float64 `json:"cacheWrite1h"`
+}
+
+// Cost is the price of u in US dollars.
+func (p Price) Cost(u msg.Usage) float64 {
+	oneHour := u.CacheCreation.Ephemeral1h
+	fiveMin := u.CacheCreationInputTokens - oneHour
+	return (float64(u.InputTokens)*p.Input + float64(u.OutputTokens)*p.Output +
+		float64(u.CacheReadInputTokens)*p.CacheRead +
+		float64(fiveMin)*p.CacheWrite + float64(oneHour)*p.CacheWrite1h) / 1e6
+}

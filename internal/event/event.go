@@ -1,0 +1,216 @@
+// Package event holds the closed union of loop events, Origin, Terminal, Reason, Question, Answer.
+//
+// Events are the one language between the loop and everything that shows,
+// stores or forwards a conversation.
+package event
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/hew-agent/hew/internal/msg"
+	"github.com/hew-agent/hew/internal/tool"
+)
+
+// Event is one thing that happened, and where.
+type Event struct {
+	Origin Origin
+	Body   Body
+}
+
+// Origin names the conversation that an event comes from: the zero value is
+// the main one, otherwise a subagent.
+type Origin struct {
+	Agent     string // agent id
+	ParentUse string // id of the tool_use that started the agent
+}
+
+// Body is what happened. The union is sealed.
+//
+//sumtype:decl
+type Body interface{ body() }
+
+// TurnStarted opens a turn: the next model request is about to be made.
+type TurnStarted struct {
+	Turn int
+	// Why is the reason for continuing: "start", "tool_results", "max_tokens", ….
+	Why string
+}
+
+// Retrying says that a request failed in a way that is tried again.
+type Retrying struct {
+	Attempt, Max int
+	Delay        time.Duration
+	Status       int // HTTP status, 0 when none was received
+	Category     string
+}
+
+// Delta is a piece of a reply as it arrives. Raw is the event in the wire form
+// of the Messages API and is only filled when the consumer asked for it.
+type Delta struct {
+	Kind  DeltaKind
+	Block int
+	Text  string
+	Raw   json.RawMessage
+}
+
+// DeltaKind tells what a Delta's text belongs to.
+type DeltaKind int
+
+// The kinds of delta. DeltaOther carries only Raw.
+const (
+	DeltaOther DeltaKind = iota
+	DeltaText
+	DeltaThinking
+	DeltaInput
+)
+
+// Message is a message, or one block of a model reply, that has become part
+// of the conversation. It is in the transcript before any consumer sees it.
+type Message struct {
+	Msg *msg.Message
+	// Source says where a user message comes from: "" (loop), "prompt", "steer", "inject".
+	Source string
+}
+
+// Retracted takes back messages that were replaced: the reply came again from
+// another model. Their entries stay in the transcript, off the chain.
+type Retracted struct {
+	IDs    []string
+	Reason string
+}
+
+// ToolStarted says that an admitted call begins to run.
+type ToolStarted struct {
+	Use   *msg.ToolUse
+	Title string
+}
+
+// ToolProgress is a sign of life of a running call.
+type ToolProgress struct {
+	UseID    string
+	Name     string
+	Progress tool.Progress
+}
+
+// ToolFinished says that a call has its result: it ran, was refused, or was
+// given up. Msg holds exactly the tool_result block that the model will see.
+type ToolFinished struct {
+	Use    *msg.ToolUse
+	Msg    *msg.Message
+	Result tool.Result
+	Took   time.Duration
+	// Ran is false when the call was not executed.
+	Ran bool
+}
+
+// Decided says how a call was judged.
+type Decided struct {
+	Use      *msg.ToolUse
+	Decision tool.Decision
+}
+
+// HookRan says that a hook has ended.
+type HookRan struct {
+	Event, Name string
+	Outcome     string
+	Took        time.Duration
+	Output      string
+	Stderr      string
+	ExitCode    int
+}
+
+// Asked says that somebody is being asked; surfaces may draw a dialog.
+type Asked struct{ Question Question }
+
+// Answered closes a question, whoever answered it.
+type Answered struct {
+	ID     string
+	Answer Answer
+}
+
+// ModelCall accounts for one request to a model, also a side query.
+type ModelCall struct {
+	Model string
+	// Side is "" for a turn of the conversation, else the label of the side query.
+	Side string
+	// Bytes is the size of the request body.
+	Bytes int
+	Took  time.Duration
+	// First is the time to the first byte of the answer.
+	First time.Duration
+	Usage msg.Usage
+	// Break is the reason why the request does not extend the last one's prefix.
+	Break string
+	// Err is "" on success, else the class of the failure.
+	Err string
+}
+
+// Shaped accounts for one run of one context shaper; sizes are token estimates.
+type Shaped struct {
+	Stage         string
+	Before, After int
+	Detail        string
+}
+
+// Compacted says that history was replaced by a summary.
+type Compacted struct {
+	Trigger                  string // "auto" or "manual"
+	PreTokens, PostTokens    int
+	Took                     time.Duration
+	Boundary                 string // uuid of the boundary entry
+	HeadID, AnchorID, TailID string
+}
+
+// TaskChanged says that a background task changed state.
+type TaskChanged struct {
+	ID, Kind, Status, Summary string
+}
+
+// Notice is something that a person should know and that is not an error of
+// the run: a fallback, a skipped setting, a torn line.
+type Notice struct {
+	Level Level
+	// Code is a stable word for programs.
+	Code string
+	Text string
+}
+
+// Level ranks notices.
+type Level string
+
+// The levels.
+const (
+	Info    Level = "info"
+	Warning Level = "warning"
+	Failure Level = "error"
+)
+
+// Done is the last event of every run that was not abandoned.
+type Done struct{ Terminal Terminal }
+
+func (TurnStarted) body()  {}
+func (Retrying) body()     {}
+func (Delta) body()        {}
+func (Message) body()      {}
+func (Retracted) body()    {}
+func (ToolStarted) body()  {}
+func (ToolProgress) body() {}
+func (ToolFinished) body() {}
+func (Decided) body()      {}
+func (HookRan) body()      {}
+func (Asked) body()        {}
+func (Answered) body()     {}
+func (ModelCall) body()    {}
+func (Shaped) body()       {}
+func (Compacted) body()    {}
+func (TaskChanged) body()  {}
+func (Notice) body()       {}
+func (Done) body()         {}
+
+// Asker answers questions. Surfaces implement it. It blocks until there is an
+// answer or ctx ends, must be safe for concurrent use, and never guesses.
+type Asker interface {
+	Ask(ctx context.Context, q Question) (Answer, error)
+}
