@@ -1,0 +1,69 @@
+//go:build unix
+
+package fsys
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+func TestFIFOIsNeverOpened(t *testing.T) {
+	p := filepath.Join(realDir(t), "fifo")
+	must(t, unix.Mkfifo(p, 0o600))
+	for what, try := range map[string]func() error{
+		"read":  func() error { _, err := ReadText(p, Limits{}); return err },
+		"write": func() error { _, err := WriteFile(p, []byte("x"), WriteOptions{}); return err },
+	} {
+		if err := try(); CauseOf(err) != CauseNotRegular {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+}
+
+// A tiny file system shows the real thing; without the right to mount one the injected writer has shown it already.
+func TestFullFileSystem(t *testing.T) {
+	if runtime.GOOS != "linux" || os.Geteuid() != 0 {
+		t.Skip("needs the right to mount")
+	}
+	d := realDir(t)
+	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", d).CombinedOutput(); err != nil {
+		t.Skipf("cannot mount here: %s", out)
+	}
+	t.Cleanup(func() { must(t, exec.Command("umount", d).Run()) })
+	p := filepath.Join(d, "f")
+	put(t, p, "old")
+	_, err := WriteFile(p, make([]byte, 1<<20), WriteOptions{})
+	if CauseOf(err) != CauseDiskFull || content(t, p) != "old" || names(t, d) != "f" {
+		t.Errorf("%v; %q; folder: %s", err, content(t, p), names(t, d))
+	}
+	must(t, os.Link(p, filepath.Join(d, "g")))
+	if _, err := WriteFile(p, make([]byte, 1<<20), WriteOptions{}); CauseOf(err) != CauseDiskFull || content(t, p) != "old" {
+		t.Errorf("in place: %v; %q", err, content(t, p))
+	}
+}
+
+func TestPermissionErrors(t *testing.T) {
+	if os.Geteuid() == 0 {
+		t.Skip("the superuser may do anything")
+	}
+	d := realDir(t)
+	p := filepath.Join(d, "dir", "f")
+	put(t, p, "old")
+	must(t, os.Chmod(filepath.Dir(p), 0o555))
+	t.Cleanup(func() { must(t, os.Chmod(filepath.Dir(p), 0o755)) })
+	if w, err := WriteFile(p, []byte("new"), WriteOptions{}); err != nil || !w.InPlace {
+		t.Errorf("a folder that takes no new files: %+v, %v", w, err)
+	}
+	if _, err := WriteFile(filepath.Join(d, "dir", "g"), []byte("x"), WriteOptions{}); CauseOf(err) != CausePermission {
+		t.Errorf("new file: %v", err)
+	}
+	must(t, os.Chmod(filepath.Dir(p), 0))
+	if _, err := ReadText(p, Limits{}); CauseOf(err) != CausePermission {
+		t.Errorf("unsearchable folder: %v", err)
+	}
+}
