@@ -227,3 +227,10 @@ func (f *Func) Preview() View { return f.Before }
 
 // Run calls Do.
 func (f *Func) Run(ctx context.Context, emit func(Progress)) Result { return f.Do(ctx, emit) }
+
+// Fault is an error of Plan that the model sees as plain text, without the
+// wrapper for calls that were not understood: the input is fine, the world is not.
+type Fault struct{ Text string }
+
+// Error returns the text.
+func (f *Fault) Error() string { return f.Text }

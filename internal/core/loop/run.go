@@ -1,0 +1,155 @@
+package loop
+
+import (
+	"context"
+
+	"github.com/hew-agent/hew/internal/event"
+)
+
+// run is one run in progress, used by the consumer's goroutine only; workers
+// reach it through reports.
+type run struct {
+	Config
+	ctx     context.Context
+	cancel  context.CancelFunc
+	yield   func(event.Event) bool
+	gone    bool
+	reports chan report
+}
+
+// emit hands an event to the consumer. A consumer that leaves cancels the run.
+func (r *run) emit(b event.Body) {
+	if r.gone {
+		return
+	}
+	if !r.yield(event.Event{Body: b}) {
+		r.gone = true
+		r.cancel()
+	}
+}
+
+// loop is the whole of it: shape, ask, act, and go round while there is a reason to.
+func (r *run) loop(st state) event.Terminal {
+	for {
+		next, end := r.turn(st)
+		if end != nil {
+			return *end
+		}
+		st = next
+	}
+}
+
+// turn is one round: a request, its reply, the results of its calls.
+func (r *run) turn(st state) (state, *event.Terminal) {
+	if end, over := r.limit(st); over {
+		return st, &end
+	}
+	st, err := r.shape(r.steer(st), Routine{})
+	if err != nil {
+		end := st.end(event.SetupFailed, err)
+		return st, &end
+	}
+	r.emit(event.TurnStarted{Turn: st.turn + 1, Why: st.why})
+	rep, st, end := r.ask(st)
+	if end != nil {
+		return st, end
+	}
+	st = st.with(rep)
+	if r.ctx.Err() != nil {
+		end := r.aborted(st, rep)
+		return st, &end
+	}
+	return r.act(st, rep)
+}
+
+// limit ends the run before a request that may not be made.
+func (r *run) limit(st state) (event.Terminal, bool) {
+	if r.ctx.Err() != nil {
+		return st.end(event.AbortedStreaming, context.Cause(r.ctx)), true
+	}
+	if r.MaxTurns > 0 && st.turn >= r.MaxTurns {
+		return st.stopped(event.MaxTurns, "Reached maximum number of turns"), true
+	}
+	if r.Budget == nil {
+		return event.Terminal{}, false
+	}
+	if why, detail := r.Budget(); why != "" {
+		return st.stopped(why, detail), true
+	}
+	return event.Terminal{}, false
+}
+
+// steer adds what a person typed while the last turn ran.
+func (r *run) steer(st state) state {
+	if r.Steer == nil || st.turn == 0 {
+		return st
+	}
+	for _, m := range r.Steer() {
+		r.emit(event.Message{Msg: m, Source: "steer"})
+		st = st.join(m)
+	}
+	return st
+}
+
+func (r *run) shape(st state, why Pressure) (state, error) {
+	if r.Shaper == nil {
+		return st, nil
+	}
+	w, err := r.Shaper.Shape(r.ctx, Window{Messages: st.history, Used: st.used, Fresh: len(st.history) - st.seen, Model: st.model()}, why, r.emit)
+	if err != nil {
+		return st, err
+	}
+	return st.shaped(w), nil
+}
+
+// act runs the calls of a reply and decides whether the loop goes on.
+func (r *run) act(st state, rep *reply) (state, *event.Terminal) {
+	if len(rep.batch.calls) > 0 {
+		return r.results(st, rep)
+	}
+	if rep.cut {
+		return st.ask(r.note(cutNote), afterCut), nil
+	}
+	return r.finish(st, rep)
+}
+
+// results runs what is left of the batch and adds all results in call order.
+func (r *run) results(st state, rep *reply) (state, *event.Terminal) {
+	rep.batch.finish(rep.cut)
+	st = st.answered(rep.batch)
+	if r.ctx.Err() != nil {
+		end := r.interrupted(st, event.AbortedTools)
+		return st, &end
+	}
+	if end := rep.batch.verdict(st); end != nil {
+		return st, end
+	}
+	if st.malformed >= maxMalformed {
+		end := st.stopped(event.MalformedToolUse, "The model kept sending tool calls that are not valid JSON")
+		return st, &end
+	}
+	return st.next(afterTools), nil
+}
+
+// finish handles a reply without calls.
+func (r *run) finish(st state, rep *reply) (state, *event.Terminal) {
+	if next, end, more := r.resumed(st, rep); more {
+		return next, end
+	}
+	if r.Stops != nil {
+		stop := r.Stops(r.ctx, rep.message())
+		for _, m := range stop.Continue {
+			r.emit(event.Message{Msg: m, Source: "inject"})
+			st = st.join(m)
+		}
+		if len(stop.Continue) > 0 {
+			return st.next(stop.Why), nil
+		}
+		if stop.End != "" {
+			end := st.stopped(stop.End, stop.Detail)
+			return st, &end
+		}
+	}
+	end := st.stopped(event.Completed, "")
+	return st, &end
+}
