@@ -124,12 +124,12 @@ func (d *JSONDoc) remove(at extent, drop func(member) bool) bool {
 	var out []byte
 	kept, from := 0, at.start+1 // from: end of the text that is decided
 	out = append(out, d.raw[:from]...)
-	for i, m := range all {
+	for _, m := range all {
 		end := m.value.end
 		if !drop(m) {
 			lead := d.raw[from:m.start]
-			if kept == 0 && i > 0 { // its comma belonged to a member that went
-				lead = lead[bytes.IndexByte(lead, ',')+1:]
+			if kept == 0 { // the comma before it belonged to a member that went
+				lead = d.raw[at.start+1 : all[0].start]
 			}
 			out = append(append(out, lead...), d.raw[m.start:end]...)
 			kept++
