@@ -37,7 +37,7 @@ func TestWriteFileCreates(t *testing.T) {
 
 func TestWriteFileKeepsModeAndLink(t *testing.T) {
 	if runtime.GOOS == "windows" {
-		t.Skip("no mode bits")
+		t.Skip("left out: mode bits and links (needs Unix)")
 	}
 	d := realDir(t)
 	p := filepath.Join(d, "f")
@@ -69,7 +69,7 @@ func TestWriteFileHardLink(t *testing.T) {
 	p, q := filepath.Join(d, "f"), filepath.Join(d, "g")
 	put(t, p, "long old content")
 	if err := os.Link(p, q); err != nil || runtime.GOOS == "windows" {
-		t.Skipf("no hard links: %v", err)
+		t.Skip("left out: hard links (needs a Unix file system):", err)
 	}
 	for _, text := range []string{"new", "much longer than the content before"} {
 		w, err := WriteFile(p, []byte(text), WriteOptions{})
