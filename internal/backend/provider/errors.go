@@ -57,9 +57,38 @@ func (e *Error) Error() string {
 		s = e.Err.Error()
 	}
 	if e.Status != 0 {
-		return fmt.Sprintf("API Error: %d %s", e.Status, s)
+		s = fmt.Sprintf("%d %s", e.Status, s)
+	}
+	if a := e.advice(); a != "" {
+		s += ". " + a
 	}
 	return "API Error: " + s
+}
+
+// advice says what a person can do next, for the classes where that is known.
+func (e *Error) advice() string {
+	switch e.Class {
+	case Auth:
+		return "Check the key; `hew auth status` names its source"
+	case Forbidden:
+		return "The key may not do this: check its workspace and the model's availability"
+	case Billing:
+		return "Check the account's plan and balance"
+	case NotFound:
+		if e.ModelUnknown {
+			return "Choose another model with --model; `hew models` lists those that hew knows"
+		}
+		return "Check ANTHROPIC_BASE_URL"
+	case Connection, Timeout:
+		return "Check the network, ANTHROPIC_BASE_URL and HTTPS_PROXY"
+	case Certificate:
+		return "If a proxy signs with its own authority, name its file in NODE_EXTRA_CA_CERTS"
+	case Protocol:
+		return "Check that ANTHROPIC_BASE_URL names a Messages API"
+	case Credential, Overloaded, RateLimited, Server, Truncated, Stalled, TooLong, OutputTooLarge,
+		BodyTooLarge, BadImage, Invalid:
+	}
+	return ""
 }
 
 // Unwrap returns the cause.
