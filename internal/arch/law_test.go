@@ -30,6 +30,7 @@ type pkg struct {
 var table = []pkg{
 	{"internal/msg", vocabMsg, nil},
 	{"internal/tool", vocabTool, nil},
+	{"internal/tool/tooltest", testOnly, nil},
 	{"internal/event", vocabEvent, nil},
 
 	{"internal/backend/fsys", backend, nil},
@@ -38,9 +39,10 @@ var table = []pkg{
 	{"internal/backend/shell", backend, []string{"sandbox", "fsys"}},
 	{"internal/backend/provider", backend, nil},
 	{"internal/backend/provider/providertest", testOnly, nil},
-	{"internal/backend/provider/anthropic", backend, []string{"provider"}},
+	{"internal/backend/provider/messages", backend, []string{"provider"}},
+	{"internal/backend/provider/anthropic", backend, []string{"provider", "provider/messages"}},
 	{"internal/backend/provider/openai", backend, []string{"provider"}},
-	{"internal/backend/provider/script", backend, []string{"provider"}},
+	{"internal/backend/provider/script", backend, []string{"provider", "provider/messages"}},
 	{"internal/backend/credential", backend, []string{"fsys"}},
 	{"internal/backend/mcp", backend, []string{"shell", "credential"}},
 
@@ -58,7 +60,9 @@ var table = []pkg{
 	{"internal/action/gate", action, []string{"policy", "hook", "gate/classify"}},
 	{"internal/action/gate/classify", action, []string{"policy"}},
 	{"internal/action/task", action, nil},
-	{"internal/action/builtin", action, []string{"policy/shellread", "task"}},
+	{"internal/action/builtin", action, []string{"policy/shellread", "task", "builtin/notebook", "builtin/picture"}},
+	{"internal/action/builtin/notebook", action, nil},
+	{"internal/action/builtin/picture", action, nil},
 	{"internal/action/builtin/bash", action, []string{"policy/shellread", "task"}},
 	{"internal/action/builtin/edit", action, nil},
 	{"internal/action/builtin/agent", action, []string{"task"}},

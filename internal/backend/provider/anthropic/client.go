@@ -1,4 +1,6 @@
-// Package anthropic is the adapter for the Anthropic Messages API and endpoints that speak it.
+// Package anthropic is the adapter for the Anthropic Messages API.
+//
+// Any endpoint that speaks the API will do; what differs between them is configuration.
 package anthropic
 
 import (
