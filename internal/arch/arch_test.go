@@ -17,7 +17,7 @@ func TestEveryPackageHasARow(t *testing.T) {
 		if rowOf(dir) == nil {
 			complain(t, "row", dir, "no row in the package table (law_test.go and docs/ARCHITECTURE.md)")
 		}
-		for _, part := range strings.Split(dir, "/") {
+		for part := range strings.SplitSeq(dir, "/") {
 			if slices.Contains(bannedPackages, part) && dir != "internal/core" && !under(dir, "internal/core") {
 				complain(t, "package name", dir, part+" says nothing; name the package after what it provides")
 			}

@@ -80,10 +80,10 @@ func TestDocTable(t *testing.T) {
 func TestPackageComments(t *testing.T) {
 	rows := docTable(t)
 	for dir, files := range mustLoad(t).dirs {
-		comment := ""
+		var comment strings.Builder
 		for _, f := range files {
 			if f.ast.Doc != nil && (!f.test || dir == "internal/arch") {
-				comment += f.ast.Doc.Text() + "\n\n"
+				comment.WriteString(f.ast.Doc.Text() + "\n\n")
 			}
 		}
 		name := files[0].ast.Name.Name
@@ -91,7 +91,7 @@ func TestPackageComments(t *testing.T) {
 		if name == "main" {
 			want = "Command " + dir[strings.LastIndex(dir, "/")+1:] + " "
 		}
-		first, _, _ := strings.Cut(comment, "\n\n")
+		first, _, _ := strings.Cut(comment.String(), "\n\n")
 		if !strings.HasPrefix(first, want) {
 			complain(t, "package comment", dir, "must begin "+want)
 			continue

@@ -26,7 +26,14 @@ type raw struct{ bytes json.RawMessage }
 // JSON returns the wire form.
 func (r raw) JSON() json.RawMessage { return r.bytes }
 
-func (raw) block() {}
+// The pointers alone are Blocks, which is what lets switches over Block be checked for exhaustiveness.
+func (*Text) block()       {}
+func (*Thinking) block()   {}
+func (*ToolUse) block()    {}
+func (*ToolResult) block() {}
+func (*Image) block()      {}
+func (*Document) block()   {}
+func (*Opaque) block()     {}
 
 // Text is plain text.
 type Text struct {
