@@ -1,0 +1,103 @@
+package engine
+
+import (
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/hew-agent/hew/internal/backend/provider"
+	"github.com/hew-agent/hew/internal/event"
+	"github.com/hew-agent/hew/internal/msg"
+)
+
+// Ledger adds up what a conversation costs, side queries included. It is safe
+// for concurrent use.
+type Ledger struct {
+	mu     sync.Mutex
+	models map[string]*ModelUsage
+	order  []string
+	api    time.Duration
+	first  time.Duration
+}
+
+// ModelUsage is what one model was used for.
+type ModelUsage struct {
+	Model    provider.Model
+	Usage    msg.Usage
+	Requests int
+	CostUSD  float64
+}
+
+// Totals is a reading of the ledger.
+type Totals struct {
+	CostUSD float64
+	Usage   msg.Usage
+	// API is the time spent waiting for models, First the time to the first
+	// byte of the first answer.
+	API, First time.Duration
+	// Models are in order of first use.
+	Models []ModelUsage
+}
+
+// Limits are the budgets of a run; zero values bound nothing.
+type Limits struct {
+	USD float64
+	// OutputTokens bounds what models may write.
+	OutputTokens int
+}
+
+func newLedger() *Ledger { return &Ledger{models: map[string]*ModelUsage{}} }
+
+// add books one request.
+func (l *Ledger) add(m provider.Model, u msg.Usage) {
+	if u == (msg.Usage{}) {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	e := l.models[m.ID]
+	if e == nil {
+		e = &ModelUsage{Model: m}
+		l.models[m.ID] = e
+		l.order = append(l.order, m.ID)
+	}
+	e.Usage = e.Usage.Add(u)
+	e.Requests++
+	e.CostUSD += m.Price.Cost(u)
+}
+
+func (l *Ledger) timed(c event.ModelCall) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.api += c.Took
+	if l.first == 0 {
+		l.first = c.First
+	}
+}
+
+// Totals reads the ledger.
+func (l *Ledger) Totals() Totals {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	t := Totals{API: l.api, First: l.first}
+	for _, id := range l.order {
+		e := l.models[id]
+		t.CostUSD += e.CostUSD
+		t.Usage = t.Usage.Add(e.Usage)
+		t.Models = append(t.Models, *e)
+	}
+	return t
+}
+
+// over says whether a budget is spent, and which.
+func (l *Ledger) over(b Limits, since Totals) (event.Reason, string) {
+	now := l.Totals()
+	spent := now.CostUSD - since.CostUSD
+	if b.USD > 0 && spent >= b.USD {
+		return event.BudgetExhausted, fmt.Sprintf("Reached maximum budget ($%g): $%.4f spent", b.USD, spent)
+	}
+	if out := now.Usage.OutputTokens - since.Usage.OutputTokens; b.OutputTokens > 0 && out >= b.OutputTokens {
+		return event.BudgetExhausted, fmt.Sprintf("Reached the token budget (%d output tokens): %d used", b.OutputTokens, out)
+	}
+	return "", ""
+}
