@@ -1,0 +1,276 @@
+// Package engine holds one conversation: history, steering queue, budgets, mode, persistence, spawn.
+//
+// Every surface drives the same Engine: it submits a prompt and ranges over
+// the run's events. What an event says is in the transcript before anybody
+// hears it.
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/hew-agent/hew/internal/backend/provider"
+	"github.com/hew-agent/hew/internal/core/loop"
+	"github.com/hew-agent/hew/internal/event"
+	"github.com/hew-agent/hew/internal/msg"
+	"github.com/hew-agent/hew/internal/state/session"
+	"github.com/hew-agent/hew/internal/tool"
+)
+
+// Permissions judges calls and knows the permission mode; package gate implements it.
+type Permissions interface {
+	loop.Gate
+	// Mode is the current mode; SetMode changes it, by a person's act only.
+	Mode() string
+	SetMode(mode string) error
+	// Offered reports whether the model may see a tool at all.
+	Offered(s tool.Spec) bool
+}
+
+// Recorder keeps what happens; package session implements it. A method that
+// returns nil has made its argument survive the end of the process.
+type Recorder interface {
+	Prompt(m *msg.Message, p session.Prompt) error
+	Record(body event.Body) error
+	Cost(c session.Cost) error
+	SetMode(mode string) error
+}
+
+// Place is where a conversation works.
+type Place struct {
+	// Cwd is the current directory, Project the start directory, both canonical.
+	// Roots are the working directories, Project first.
+	Cwd, Project string
+	Roots        []string
+	// SpillDir is where oversized results go.
+	SpillDir string
+}
+
+// Model is how a conversation asks models.
+type Model struct {
+	Provider provider.Provider
+	// Name is the model, Fallbacks those to go on with when it is not available.
+	Name      string
+	Fallbacks []string
+	// Lookup finds what is known of a model.
+	Lookup func(name string) provider.Model
+	// MaxOutput overrides the output cap, 0 for the model's own.
+	MaxOutput int
+	Thinking  provider.Thinking
+	Effort    string
+	// CacheTTL is "5m", "1h", or "" for no cache marks.
+	CacheTTL string
+	Retries  int
+	NoWhole  bool
+}
+
+// Config makes an Engine. Fields without a comment that says otherwise are required.
+type Config struct {
+	Session string
+	Place   Place
+	Model   Model
+	// Tools is the whole pool in a fixed order; what is denied as a whole is left out here.
+	Tools []tool.Tool
+	// System is the system prompt, a text a block.
+	System []string
+	// Layout turns history into the messages of a request, valid whatever
+	// history holds, and sets the cache marks.
+	Layout func(r *provider.Request, history []*msg.Message)
+	// Start is called once, after the first prompt is recorded and before the
+	// first request: it records and returns the message of instruction files and
+	// date that stands in front of the conversation. Optional.
+	Start func() (*msg.Message, error)
+	// History is the conversation to go on with, nil for a new one.
+	History []*msg.Message
+	// Break says why the first request after a resume cannot extend the last one
+	// before it ("resume": other tools or another system prompt), "" if it can.
+	Break string
+	// Store records the conversation; Sync makes it survive a power cut. Optional together.
+	Store Recorder
+	Sync  func() error
+	// Gate judges calls.
+	Gate Permissions
+	// Bound cuts oversized results. Optional.
+	Bound func(tool.Spec, *msg.ToolUse, tool.Result) tool.Result
+	// Shaper makes history fit the window. Optional.
+	Shaper loop.Shaper
+	// Stops is asked when a reply has no calls. Optional.
+	Stops func(ctx context.Context, reply *msg.Message) loop.Stop
+	// Output is the name of the tool that a reply must end with, "" for none.
+	Output   string
+	MaxTurns int
+	Limits   Limits
+	// Interactive tells whether somebody can answer questions.
+	Interactive bool
+	// Events asks for raw stream events.
+	Events bool
+	// Trace is told every event, also those that no surface shows. Optional.
+	Trace func(event.Event)
+
+	Concurrency int
+	Now         func() time.Time
+	Sleep       func(ctx context.Context, d time.Duration) error
+	Jitter      func() float64
+	NewID       func() string
+}
+
+// Engine is one conversation. Submit must not be called while another run of
+// the same engine is under way; everything else is safe for concurrent use.
+type Engine struct {
+	c      Config
+	ledger *Ledger
+	queue  queue
+	defs   map[string]provider.ToolDef
+	began  time.Time
+
+	mu      sync.Mutex
+	model   string
+	broken  string // reason for the next request not to extend the last one
+	place   Place
+	history []*msg.Message
+	started bool
+	tried   int // replies of this run that lacked the demanded output
+	cancel  context.CancelCauseFunc
+}
+
+// New makes the engine. It does nothing yet.
+func New(c Config) *Engine {
+	e := &Engine{
+		c: c, ledger: newLedger(), defs: map[string]provider.ToolDef{}, began: c.Now(),
+		model: c.Model.Name, place: c.Place, history: c.History, started: len(c.History) > 0,
+	}
+	if e.started {
+		e.broken = c.Break
+	}
+	for _, t := range c.Tools {
+		s := t.Spec()
+		e.defs[s.Name] = define(s)
+	}
+	return e
+}
+
+// define encodes a tool's definition once; the bytes are part of the cached prefix.
+func define(s tool.Spec) provider.ToolDef {
+	raw, err := json.Marshal(struct {
+		Name        string          `json:"name"`
+		Description string          `json:"description"`
+		InputSchema json.RawMessage `json:"input_schema"`
+	}{s.Name, s.Description, s.Schema})
+	if err != nil {
+		// The schema is checked when the tool is made; see tool.Define.
+		panic(fmt.Sprintf("engine: encode tool %s: %v", s.Name, err))
+	}
+	return provider.ToolDef{Name: s.Name, JSON: raw}
+}
+
+// Offered lists the tools that the model sees, in order.
+func (e *Engine) Offered() []tool.Spec {
+	var out []tool.Spec
+	for _, t := range e.c.Tools {
+		if s := t.Spec(); e.c.Gate.Offered(s) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// find looks a tool up by name or alias, among those that are offered.
+func (e *Engine) find(name string) (tool.Tool, bool) {
+	for _, t := range e.c.Tools {
+		s := t.Spec()
+		if s.Name != name && !slices.Contains(s.Aliases, name) {
+			continue
+		}
+		return t, e.c.Gate.Offered(s)
+	}
+	return nil, false
+}
+
+// Session is the session id.
+func (e *Engine) Session() string { return e.c.Session }
+
+// Costs reads what the conversation has cost so far in this process.
+func (e *Engine) Costs() Totals { return e.ledger.Totals() }
+
+// Mode is the permission mode.
+func (e *Engine) Mode() string { return e.c.Gate.Mode() }
+
+// SetMode changes the permission mode, by a person's or host's act, and notes it.
+func (e *Engine) SetMode(mode string) error {
+	if err := e.c.Gate.SetMode(mode); err != nil {
+		return err
+	}
+	if e.c.Store == nil {
+		return nil
+	}
+	return e.c.Store.SetMode(e.c.Gate.Mode())
+}
+
+// Model is the model that the next request goes to.
+func (e *Engine) Model() provider.Model {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.c.Model.Lookup(e.model)
+}
+
+// SetModel changes the model from the next request on.
+func (e *Engine) SetModel(name string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if name != e.model {
+		e.model, e.broken = name, "model"
+	}
+}
+
+// Place is where the conversation works now.
+func (e *Engine) Place() Place {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	p := e.place
+	p.Roots = slices.Clone(p.Roots)
+	return p
+}
+
+// Steer queues text for the running run; it joins the conversation before the
+// next request. Without a run it waits for the next one.
+func (e *Engine) Steer(m *msg.Message) { e.queue.add(m) }
+
+// Queued takes the oldest message that no run has taken up, nil when there is none.
+func (e *Engine) Queued() *msg.Message { return e.queue.next() }
+
+// Interrupt ends the running run, if any, and keeps everything: history, what
+// was said so far, what is queued.
+func (e *Engine) Interrupt() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.cancel != nil {
+		e.cancel(loop.ErrInterrupted)
+	}
+}
+
+func (e *Engine) env() tool.Env {
+	p := e.Place()
+	return tool.Env{
+		Cwd: p.Cwd, Project: p.Project, Roots: p.Roots, Session: e.c.Session,
+		SpillDir: p.SpillDir, Interactive: e.c.Interactive,
+	}
+}
+
+// apply carries out what an approved call asked for.
+func (e *Engine) apply(eff tool.Effect) {
+	switch eff := eff.(type) {
+	case tool.SetCwd:
+		e.mu.Lock()
+		e.place.Cwd = eff.Dir
+		e.mu.Unlock()
+	case tool.SetMode:
+		// The gate refuses what a mode change by a tool may not do; the person
+		// has approved the call that asks for it.
+		_ = e.SetMode(eff.Mode)
+	case tool.AddRules, tool.LoadTools, tool.Inject, tool.EndRun:
+	}
+}
