@@ -1,0 +1,240 @@
+package settings
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// want is the JSON type that a known key must have.
+type want byte
+
+const (
+	wantAny want = iota
+	wantString
+	wantBool
+	wantNumber
+	wantObject
+	wantList
+	wantStrings       // list of strings
+	wantRules         // list of permission rules
+	wantStringOrList  // a string counts as a list of one
+	wantStringObject  // object of strings, numbers and bools: the env block
+	wantListsInObject // object of lists: hooks
+)
+
+// String says it in an error text.
+func (w want) String() string {
+	return [...]string{"any value", "a string", "true or false", "a number", "an object", "a list", "a list of strings", "a list of rules", "a string or a list of strings", "an object of strings", "an object of lists"}[w]
+}
+
+// who may set a key.
+type who byte
+
+const (
+	anyFile     who = iota
+	notProject      // not the shared project file
+	notRepo         // user, command line, managed
+	onlyManaged     // managed
+)
+
+func (w who) allows(s Scope) bool {
+	switch w {
+	case anyFile:
+		return true
+	case notProject:
+		return s != Project
+	case notRepo:
+		return !s.fromRepo()
+	case onlyManaged:
+		return s == Managed
+	}
+	return false
+}
+
+// hold says when a key from a repository waits for the user's trust.
+type hold byte
+
+const (
+	free     hold = iota
+	untilAny      // works once the folder or a parent of it is trusted
+	untilOwn      // works once the folder itself is trusted
+)
+
+// keyRule is what is known of one key. Keys without a rule are kept and never judged.
+type keyRule struct {
+	want   want
+	who    who
+	hold   hold
+	choice []string // the only values of a string
+	strict string   // JSON that stands in when the managed value is invalid: the stricter choice
+}
+
+// keyRules is the table of known keys by dotted path. Scopes: the ecosystem's settings reference; what runs a command or
+// widens access is held in untrusted folders, in -p too, where the original would run it.
+var keyRules = sync.OnceValue(func() map[string]keyRule {
+	t := map[string]keyRule{
+		"permissions":                                      {want: wantObject},
+		"permissions.allow":                                {want: wantRules, hold: untilOwn},
+		"permissions.ask":                                  {want: wantRules},
+		"permissions.deny":                                 {want: wantRules},
+		"permissions.additionalDirectories":                {want: wantStrings, hold: untilOwn},
+		"permissions.defaultMode":                          {want: wantString, choice: modes},
+		"permissions.disableBypassPermissionsMode":         {want: wantString, choice: []string{"disable"}, strict: `"disable"`},
+		"permissions.disableAutoMode":                      {want: wantString, choice: []string{"disable"}, strict: `"disable"`},
+		"permissions.blockReadsOutsideWorkingDirectories":  {want: wantBool, strict: "true"},
+		"permissions.blockWritesOutsideWorkingDirectories": {want: wantBool, strict: "true"},
+		"permissions.denyInsteadOfPrompting":               {want: wantBool, who: notRepo, strict: "true"},
+		"disableAutoMode":                                  {want: wantString, choice: []string{"disable"}, strict: `"disable"`},
+		"skipDangerousModePermissionPrompt":                {want: wantBool, who: notProject},
+		"skipAutoPermissionPrompt":                         {want: wantBool, who: notRepo},
+		"useAutoModeDuringPlan":                            {want: wantBool, who: notProject},
+		"autoMode":                                         {want: wantObject, who: notRepo},
+		"sandbox":                                          {want: wantObject},
+		"sandbox.filesystem":                               {want: wantObject},
+		"sandbox.filesystem.disabled":                      {want: wantBool, who: notRepo},
+		"sandbox.network":                                  {want: wantObject},
+		"sandbox.network.tlsTerminate":                     {who: notRepo},
+		"sandbox.network.strictAllowlist":                  {want: wantBool, who: notRepo, strict: "true"},
+		"sandbox.credentials":                              {want: wantObject},
+		"sandbox.allowAppleEvents":                         {want: wantBool, who: notRepo},
+		"sandbox.ripgrep":                                  {want: wantObject, who: notRepo},
+		"hooks":                                            {want: wantListsInObject, hold: untilAny},
+		"disableAllHooks":                                  {want: wantBool},
+		"env":                                              {want: wantStringObject, hold: untilAny},
+		"fallbackModel":                                    {want: wantStringOrList},
+		"availableModels":                                  {want: wantStrings, strict: "[]"},
+		"modelOverrides":                                   {want: wantObject},
+		"effortLevel":                                      {want: wantString},
+		"attribution":                                      {want: wantObject},
+		"cleanupPeriodDays":                                {want: wantNumber},
+		"skillListingBudgetFraction":                       {want: wantNumber},
+		"skillListingMaxDescChars":                         {want: wantNumber},
+		"bashOutputMaxChars":                               {want: wantNumber},
+		"taskOutputMaxChars":                               {want: wantNumber},
+		"claudeMd":                                         {want: wantString, who: onlyManaged},
+		"processWrapper":                                   {who: notRepo},
+		"footerLinksRegexes":                               {who: notRepo},
+		"pluginConfigs":                                    {who: notRepo},
+		"worktree":                                         {want: wantObject},
+		"extraKnownMarketplaces":                           {want: wantObject, hold: untilOwn},
+		"enabledPlugins":                                   {hold: untilAny},
+		"enableAllProjectMcpServers":                       {want: wantBool, hold: untilAny},
+		"enabledMcpjsonServers":                            {want: wantStrings, hold: untilAny},
+		"disabledMcpjsonServers":                           {want: wantStrings},
+		"allowedMcpServers":                                {want: wantList, strict: "[]"},
+		"deniedMcpServers":                                 {want: wantList},
+		"askUserQuestionTimeout":                           {who: notRepo},
+		"dialogExpiry":                                     {who: notRepo},
+		"crossSessionInbound":                              {want: wantString, choice: []string{"accept", "hold", "refuse"}, strict: `"refuse"`},
+	}
+	fill(t, keyRule{want: wantBool}, "alwaysThinkingEnabled autoCompactEnabled autoMemoryEnabled fileCheckpointingEnabled includeGitInstructions includeCoAuthoredBy respectGitignore skipWebFetchPreflight showThinkingSummaries enforceAvailableModels disableAgentView disableWorkflows enableWorkflows disableBundledSkills disableSkillShellExecution isolatePeerMachines remoteControlAtStartup disableRemoteControl disableClaudeAiConnectors verbose")
+	fill(t, keyRule{want: wantString}, "model language outputStyle agent plansDirectory autoMemoryDirectory theme editorMode defaultShell minimumVersion autoUpdatesChannel")
+	fill(t, keyRule{want: wantStrings}, "claudeMdExcludes allowedHttpHookUrls httpHookAllowedEnvVars companyAnnouncements")
+	fill(t, keyRule{want: wantString, hold: untilAny}, "apiKeyHelper awsAuthRefresh awsCredentialExport gcpAuthRefresh otelHeadersHelper proxyAuthHelper")
+	fill(t, keyRule{want: wantObject, hold: untilAny}, "statusLine subagentStatusLine fileSuggestion")
+	fill(t, keyRule{want: wantBool, who: onlyManaged, strict: "true"}, "allowManagedPermissionRulesOnly allowManagedHooksOnly allowManagedMcpServersOnly disableSideloadFlags forceRemoteSettingsRefresh")
+	fill(t, keyRule{who: onlyManaged}, "strictKnownMarketplaces blockedMarketplaces strictPluginOnlyCustomization requiredMinimumVersion requiredMaximumVersion policyHelper parentSettingsBehavior managedSourcesBehavior wslInheritsWindowsSettings")
+	return t
+})
+
+func fill(t map[string]keyRule, r keyRule, names string) {
+	for name := range strings.FieldsSeq(names) {
+		t[name] = r
+	}
+}
+
+// modes are the permission modes that a file can start a session in.
+var modes = []string{"default", "manual", "acceptEdits", "plan", "dontAsk", "auto", "bypassPermissions"}
+
+// freer are the modes that a repository cannot choose for a user who has not said that he trusts it.
+var freer = []string{"acceptEdits", "bypassPermissions"}
+
+// tighten lists the keys in which the stricter value wins whatever the precedence, when a file of these scopes has it.
+type tighten struct {
+	path   []string
+	values []string // JSON, mildest first; what is not listed is milder than all
+	scopes []Scope
+}
+
+var everywhere = []Scope{User, Project, Local, Flag, Managed}
+
+var tightens = []tighten{
+	{[]string{"disableClaudeAiConnectors"}, []string{"true"}, everywhere},
+	{[]string{"isolatePeerMachines"}, []string{"true"}, everywhere},
+	{[]string{"permissions", "blockReadsOutsideWorkingDirectories"}, []string{"true"}, everywhere},
+	{[]string{"permissions", "blockWritesOutsideWorkingDirectories"}, []string{"true"}, everywhere},
+	{[]string{"permissions", "disableBypassPermissionsMode"}, []string{`"disable"`}, everywhere},
+	{[]string{"permissions", "disableAutoMode"}, []string{`"disable"`}, everywhere},
+	{[]string{"disableAutoMode"}, []string{`"disable"`}, everywhere},
+	{[]string{"remoteControlAtStartup"}, []string{"false"}, []Scope{Project, Local}},
+	{[]string{"useAutoModeDuringPlan"}, []string{"false"}, []Scope{User, Local, Flag, Managed}},
+	{[]string{"crossSessionInbound"}, []string{`"accept"`, `"hold"`, `"refuse"`}, []Scope{Project, Local}},
+}
+
+// apply returns the value that counts for t, given the merged one, and whether a file tightened it.
+func (t tighten) apply(merged *node, files []source) (*node, bool) {
+	best, rank := merged, -1
+	if merged != nil {
+		rank = slices.Index(t.values, string(merged.raw))
+	}
+	for _, f := range files {
+		n := f.root.get(t.path)
+		if n == nil || !slices.Contains(t.scopes, f.from.Scope) {
+			continue
+		}
+		if r := slices.Index(t.values, string(n.raw)); r > rank {
+			best, rank = n, r
+		}
+	}
+	return best, best != merged
+}
+
+// fits reports whether a node has the type that the key wants.
+func (w want) fits(n *node) bool {
+	switch w {
+	case wantAny:
+		return true
+	case wantString:
+		return n.kind == scalar && n.raw[0] == '"'
+	case wantBool:
+		return n.kind == scalar && (n.raw[0] == 't' || n.raw[0] == 'f')
+	case wantNumber:
+		var f float64
+		return n.kind == scalar && json.Unmarshal(n.raw, &f) == nil
+	case wantObject, wantStringObject, wantListsInObject:
+		return n.kind == object
+	case wantList, wantStrings, wantRules:
+		return n.kind == list
+	case wantStringOrList:
+		return n.kind == list || wantString.fits(n)
+	}
+	return false
+}
+
+// envRefused reports variables that a repository's env block never sets, trusted or not: they would send credentials
+// or traffic elsewhere, load code into every child, or move hew's own files.
+func envRefused(name string, s Scope) bool {
+	switch strings.ToUpper(name) {
+	case "CLAUDE_CONFIG_DIR", "HEW_CONFIG_DIR":
+		return true // read before any settings file is; set by one it would only mislead children
+	}
+	if !s.fromRepo() {
+		return false
+	}
+	upper := strings.ToUpper(name)
+	switch upper {
+	case "ANTHROPIC_BASE_URL", "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_CUSTOM_HEADERS",
+		"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "SSL_CERT_DIR",
+		"NODE_TLS_REJECT_UNAUTHORIZED", "NODE_OPTIONS", "BASH_ENV", "ENV", "PROMPT_COMMAND", "PATH", "HOME", "IS_SANDBOX",
+		"CLAUDE_CODE_SHELL", "CLAUDE_CODE_SHELL_PREFIX", "CLAUDE_ENV_FILE", "CLAUDE_CODE_SUBPROCESS_ENV_SCRUB":
+		return true
+	}
+	for _, prefix := range []string{"LD_", "DYLD_", "GIT_", "HEW_"} {
+		if strings.HasPrefix(upper, prefix) {
+			return true
+		}
+	}
+	return false
+}

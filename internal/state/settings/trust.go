@@ -1,0 +1,73 @@
+package settings
+
+import (
+	"context"
+	"encoding/json"
+	"path/filepath"
+
+	"github.com/hew-agent/hew/internal/backend/fsys"
+)
+
+// Trust is what the user has said about a folder.
+type Trust int
+
+// The levels. The zero value is the careful one.
+const (
+	Untrusted     Trust = iota
+	ParentTrusted       // a folder above it was accepted: what it runs is used, what it allows is not
+	Trusted
+)
+
+// TrustKey is the folder that a trust mark for cwd names: the root of the main checkout, else cwd, by its real name.
+func TrustKey(cwd string) string {
+	if repo, ok := findRepository(cwd); ok {
+		cwd = repo.root
+	}
+	if real, err := fsys.Real(cwd); err == nil {
+		return real
+	}
+	return cwd
+}
+
+// ReadTrust looks up the marks for cwd in the global state file. A missing file is no mark; an unreadable one is an
+// error besides Untrusted. The home folder and the file system's root never vouch for what lies below them.
+func ReadTrust(h Home, cwd string) (Trust, error) {
+	raw, _, err := fsys.ReadRaw(h.State(), fsys.Limits{})
+	if fsys.CauseOf(err) == fsys.CauseMissing {
+		return Untrusted, nil
+	}
+	if err != nil {
+		return Untrusted, err
+	}
+	var state struct {
+		Projects map[string]struct {
+			Accepted any `json:"hasTrustDialogAccepted"`
+		} `json:"projects"`
+	}
+	if err := fsys.CheckJSON(raw); err != nil {
+		return Untrusted, &fsys.Error{Op: "read", Path: h.State(), Err: err}
+	}
+	if len(raw) > 0 {
+		if err := json.Unmarshal(raw, &state); err != nil {
+			return Untrusted, &fsys.Error{Op: "read", Path: h.State(), Err: err}
+		}
+	}
+	accepted := func(dir string) bool { return state.Projects[dir].Accepted == true }
+	key := TrustKey(cwd)
+	if accepted(key) || accepted(cwd) {
+		return Trusted, nil
+	}
+	for dir := filepath.Dir(key); dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+		if dir != h.user && accepted(dir) {
+			return ParentTrusted, nil
+		}
+	}
+	return Untrusted, nil
+}
+
+// AcceptTrust writes the mark for cwd.
+func AcceptTrust(ctx context.Context, h Home, cwd string) error {
+	return fsys.UpdateJSON(ctx, h.State(), fsys.WriteOptions{Mode: 0o600}, func(d *fsys.JSONDoc) error {
+		return d.Set(true, "projects", TrustKey(cwd), "hasTrustDialogAccepted")
+	})
+}
