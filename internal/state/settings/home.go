@@ -1,4 +1,4 @@
-// Package settings: scopes, merge, provenance of every key, watch.
+// Package settings is about scopes, merge, provenance of every key, watch.
 //
 // Load reads every settings file that counts into one immutable Settings value, in which each key and each list element
 // still knows the file it came from. What is wrong with a file is a Problem for a person, never a reason to stop, and a

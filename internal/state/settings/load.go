@@ -106,6 +106,10 @@ func Load(c Config) (*Settings, []Problem) {
 	}
 	l.flag()
 	l.managed()
+	return l.result()
+}
+
+func (l *loader) result() (*Settings, []Problem) {
 	root := newObject(Origin{})
 	for _, s := range l.sources {
 		root = merge(root, s.root, "")
