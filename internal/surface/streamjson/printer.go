@@ -1,0 +1,338 @@
+// Package streamjson is the headless surface: text, one JSON result, or a JSON line an event; reads user messages and control requests.
+package streamjson
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/hew-agent/hew/internal/event"
+	"github.com/hew-agent/hew/internal/msg"
+	"github.com/hew-agent/hew/internal/tool"
+)
+
+// Format is what is written to the output.
+type Format string
+
+// The formats.
+const (
+	Text       Format = "text"
+	JSON       Format = "json"
+	StreamJSON Format = "stream-json"
+)
+
+// Facts describe the conversation in system/init.
+type Facts struct {
+	Cwd            string
+	Tools          []string
+	Model          string
+	PermissionMode string
+	APIKeySource   string
+	Version        string
+	OutputStyle    string
+	// Additional are the working directories beside Cwd.
+	Additional []string
+	// Memory is the folder of automatic memory, "" when there is none.
+	Memory string
+}
+
+// Printer writes events as the ecosystem's stream-json lines. It is safe for
+// concurrent use: control traffic and events share the output. Its first
+// failed write is kept in Err, and nothing is written after it.
+type Printer struct {
+	session string
+	partial bool
+	replay  bool
+	newID   func() string
+	now     func() time.Time
+
+	mu  sync.Mutex
+	w   io.Writer
+	buf bytes.Buffer
+	err error
+}
+
+// Err is the first error of the output: the reader went away.
+func (p *Printer) Err() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.err
+}
+
+// write puts one object on a line of its own.
+func (p *Printer) write(v any) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.err != nil {
+		return
+	}
+	p.buf.Reset()
+	enc := json.NewEncoder(&p.buf)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		p.err = fmt.Errorf("encode %T for the output: %w", v, err)
+		return
+	}
+	if _, err := p.w.Write(p.buf.Bytes()); err != nil {
+		p.err = fmt.Errorf("write to the output: %w", err)
+	}
+}
+
+// envelope is what every line carries.
+type envelope struct {
+	Type    string `json:"type"`
+	Subtype string `json:"subtype,omitempty"`
+	UUID    string `json:"uuid"`
+	Session string `json:"session_id"`
+}
+
+func (p *Printer) head(kind, subtype string) envelope {
+	return envelope{kind, subtype, p.newID(), p.session}
+}
+
+type mcpServer struct{}
+
+// Init writes system/init, which opens every user turn.
+func (p *Printer) Init(f Facts) {
+	paths := map[string]string{}
+	if f.Memory != "" {
+		paths["auto"] = f.Memory
+	}
+	p.write(struct {
+		envelope
+		Cwd            string            `json:"cwd"`
+		Tools          []string          `json:"tools"`
+		MCPServers     []mcpServer       `json:"mcp_servers"`
+		Model          string            `json:"model"`
+		PermissionMode string            `json:"permissionMode"`
+		SlashCommands  []string          `json:"slash_commands"`
+		APIKeySource   string            `json:"apiKeySource"`
+		Version        string            `json:"claude_code_version"`
+		OutputStyle    string            `json:"output_style"`
+		Agents         []string          `json:"agents"`
+		Skills         []string          `json:"skills"`
+		Plugins        []string          `json:"plugins"`
+		Capabilities   []string          `json:"capabilities"`
+		MemoryPaths    map[string]string `json:"memory_paths"`
+		Additional     []string          `json:"additional_directories"`
+		FastMode       string            `json:"fast_mode_state"`
+	}{
+		p.head("system", "init"), f.Cwd, list(f.Tools),
+		[]mcpServer{},
+		f.Model, f.PermissionMode,
+		[]string{},
+		f.APIKeySource, f.Version, f.OutputStyle,
+		[]string{},
+		[]string{},
+		[]string{},
+		[]string{},
+		paths, list(f.Additional), "off",
+	})
+}
+
+// list keeps an empty list from becoming null.
+func list(s []string) []string {
+	if s == nil {
+		return []string{}
+	}
+	return s
+}
+
+// Event writes what an event says on the stream; many say nothing there.
+func (p *Printer) Event(e event.Event) {
+	switch b := e.Body.(type) {
+	case event.TurnStarted:
+		if p.partial {
+			p.status("requesting", "")
+		}
+	case event.Retrying:
+		p.retry(b)
+	case event.Delta:
+		if p.partial && len(b.Raw) > 0 {
+			p.write(struct {
+				envelope
+				Event  json.RawMessage `json:"event"`
+				Parent *string         `json:"parent_tool_use_id"`
+			}{p.head("stream_event", ""), b.Raw, parent(e)})
+		}
+	case event.Message:
+		p.message(e, b)
+	case event.ToolFinished:
+		p.user(e, b.Msg, b.Result.Data, false, false)
+	case event.ToolProgress:
+		p.progress(e, b)
+	case event.Decided:
+		p.denied(b)
+	case event.Retracted:
+		p.write(struct {
+			envelope
+			UUIDs  []string `json:"uuids"`
+			Reason string   `json:"reason"`
+		}{p.head("system", "messages_retracted"), b.IDs, b.Reason})
+	case event.Compacted:
+		p.compacted(b)
+	case event.Notice:
+		p.write(struct {
+			envelope
+			Content string `json:"content"`
+			Level   string `json:"level"`
+			Code    string `json:"code"`
+		}{p.head("system", "informational"), b.Text, string(b.Level), b.Code})
+	case event.TaskChanged:
+		p.write(struct {
+			envelope
+			Task   string `json:"task_id"`
+			Status string `json:"status"`
+			Output string `json:"output_file"`
+			Text   string `json:"summary"`
+		}{p.head("system", "task_notification"), b.ID, b.Status, "", b.Summary})
+	case event.ToolStarted, event.HookRan, event.Asked, event.Answered, event.ModelCall, event.Shaped, event.Done:
+	}
+}
+
+func parent(e event.Event) *string {
+	if e.Origin.ParentUse == "" {
+		return nil
+	}
+	return &e.Origin.ParentUse
+}
+
+func (p *Printer) status(status, mode string) {
+	line := struct {
+		envelope
+		Status *string `json:"status"`
+		Mode   string  `json:"permissionMode,omitempty"`
+	}{p.head("system", "status"), nil, mode}
+	if status != "" {
+		line.Status = &status
+	}
+	p.write(line)
+}
+
+func (p *Printer) retry(r event.Retrying) {
+	line := struct {
+		envelope
+		Attempt int    `json:"attempt"`
+		Max     int    `json:"max_retries"`
+		Delay   int64  `json:"retry_delay_ms"`
+		Status  *int   `json:"error_status"`
+		Error   string `json:"error"`
+	}{p.head("system", "api_retry"), r.Attempt, r.Max, r.Delay.Milliseconds(), nil, r.Category}
+	if r.Status != 0 {
+		line.Status = &r.Status
+	}
+	p.write(line)
+}
+
+func (p *Printer) progress(e event.Event, b event.ToolProgress) {
+	p.write(struct {
+		envelope
+		Use     string  `json:"tool_use_id"`
+		Tool    string  `json:"tool_name"`
+		Parent  *string `json:"parent_tool_use_id"`
+		Elapsed float64 `json:"elapsed_time_seconds"`
+		Bytes   int64   `json:"output_bytes,omitempty"`
+		Text    string  `json:"output_tail,omitempty"`
+	}{p.head("tool_progress", ""), b.UseID, b.Name, parent(e), float64(b.Progress.Elapsed) / 1000, b.Progress.Bytes, b.Progress.Text})
+}
+
+func (p *Printer) denied(b event.Decided) {
+	if b.Decision.Behavior != tool.Deny || b.Decision.Layer == "person" {
+		return
+	}
+	p.write(struct {
+		envelope
+		Tool    string `json:"tool_name"`
+		Use     string `json:"tool_use_id"`
+		Message string `json:"message"`
+		Kind    string `json:"decision_reason_type"`
+	}{p.head("system", "permission_denied"), b.Use.Name, b.Use.ID, b.Decision.Reason, b.Decision.Layer})
+}
+
+func (p *Printer) compacted(b event.Compacted) {
+	type meta struct {
+		Trigger string `json:"trigger"`
+		Pre     int    `json:"pre_tokens"`
+		Post    int    `json:"post_tokens"`
+		MS      int64  `json:"duration_ms"`
+	}
+	p.write(struct {
+		envelope
+		Meta meta `json:"compact_metadata"`
+	}{envelope{"system", "compact_boundary", b.Boundary, p.session}, meta{b.Trigger, b.PreTokens, b.PostTokens, b.Took.Milliseconds()}})
+}
+
+func (p *Printer) message(e event.Event, b event.Message) {
+	switch b.Msg.Role {
+	case msg.RoleAssistant:
+		p.assistant(e, b.Msg)
+	case msg.RoleUser, msg.RoleSystem:
+		switch b.Source {
+		case "prompt", "steer":
+			if p.replay {
+				p.user(e, b.Msg, nil, false, true)
+			}
+		default:
+			p.user(e, b.Msg, nil, true, false)
+		}
+	}
+}
+
+// wireMessage is a reply as hosts see it: one block, the usage of its start,
+// no stop reason yet.
+type wireMessage struct {
+	ID       string            `json:"id"`
+	Type     string            `json:"type"`
+	Role     string            `json:"role"`
+	Model    string            `json:"model"`
+	Content  []json.RawMessage `json:"content"`
+	Stop     *string           `json:"stop_reason"`
+	Sequence *string           `json:"stop_sequence"`
+	Usage    msg.Usage         `json:"usage"`
+}
+
+func (p *Printer) assistant(e event.Event, m *msg.Message) {
+	r := m.Reply
+	p.write(struct {
+		envelope
+		Message wireMessage `json:"message"`
+		Parent  *string     `json:"parent_tool_use_id"`
+		At      string      `json:"timestamp"`
+		Request string      `json:"request_id,omitempty"`
+	}{
+		envelope{"assistant", "", m.ID, p.session},
+		wireMessage{r.ID, "message", "assistant", r.Model, blocks(m), nil, nil, r.Usage},
+		parent(e), stamp(m.Time), r.RequestID,
+	})
+}
+
+func blocks(m *msg.Message) []json.RawMessage {
+	out := make([]json.RawMessage, len(m.Blocks))
+	for i, b := range m.Blocks {
+		out[i] = b.JSON()
+	}
+	return out
+}
+
+func (p *Printer) user(e event.Event, m *msg.Message, data json.RawMessage, synthetic, replayed bool) {
+	type body struct {
+		Role    string            `json:"role"`
+		Content []json.RawMessage `json:"content"`
+	}
+	p.write(struct {
+		envelope
+		Message   body            `json:"message"`
+		Parent    *string         `json:"parent_tool_use_id"`
+		Result    json.RawMessage `json:"tool_use_result,omitempty"`
+		At        string          `json:"timestamp"`
+		Synthetic bool            `json:"isSynthetic,omitempty"`
+		Replay    bool            `json:"isReplay,omitempty"`
+	}{
+		envelope{"user", "", m.ID, p.session}, body{"user", blocks(m)}, parent(e), data, stamp(m.Time), synthetic, replayed,
+	})
+}
+
+func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }

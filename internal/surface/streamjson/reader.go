@@ -1,0 +1,132 @@
+package streamjson
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/hew-agent/hew/internal/msg"
+)
+
+// BadLine is an input line that cannot be understood. The session ends: what
+// the host meant is lost, and going on would hide it.
+type BadLine struct {
+	Line int
+	Err  error
+}
+
+// Error names the line.
+func (b *BadLine) Error() string {
+	return fmt.Sprintf("input line %d is not a message of the stream-json protocol: %v", b.Line, b.Err)
+}
+
+// Unwrap returns the cause.
+func (b *BadLine) Unwrap() error { return b.Err }
+
+// maxLine bounds an input line; images of many megabytes arrive as one line.
+const maxLine = 256 << 20
+
+// reader takes lines from the host. It never waits for a run.
+type reader struct {
+	in    io.Reader
+	host  *Host
+	take  func(*msg.Message)
+	newID func() string
+	now   func() time.Time
+}
+
+func (r *reader) run() error {
+	br := bufio.NewReaderSize(r.in, 64<<10)
+	for n := 1; ; n++ {
+		line, err := readLine(br)
+		if err != nil && !errors.Is(err, io.EOF) {
+			return &BadLine{n, err}
+		}
+		if text := bytes.TrimSpace(line); len(text) > 0 {
+			if err := r.line(text); err != nil {
+				return &BadLine{n, err}
+			}
+		}
+		if err != nil {
+			return nil
+		}
+	}
+}
+
+func readLine(br *bufio.Reader) ([]byte, error) {
+	var line []byte
+	for {
+		part, err := br.ReadSlice('\n')
+		line = append(line, part...)
+		if len(line) > maxLine {
+			return nil, fmt.Errorf("longer than %d MB", maxLine>>20)
+		}
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return line, err
+		}
+	}
+}
+
+func (r *reader) line(text []byte) error {
+	var in struct {
+		Type      string          `json:"type"`
+		UUID      string          `json:"uuid"`
+		Message   json.RawMessage `json:"message"`
+		RequestID string          `json:"request_id"`
+		Request   json.RawMessage `json:"request"`
+		Response  json.RawMessage `json:"response"`
+	}
+	if err := json.Unmarshal(text, &in); err != nil {
+		return err
+	}
+	switch in.Type {
+	case "user":
+		return r.user(in.UUID, in.Message)
+	case "control_request":
+		if r.host != nil {
+			r.host.request(in.RequestID, in.Request)
+		}
+	case "control_response":
+		if r.host != nil {
+			r.host.response(in.Response)
+		}
+	}
+	// Lines of any other type are left for hosts newer than this binary.
+	return nil
+}
+
+func (r *reader) user(id string, raw json.RawMessage) error {
+	m, err := msg.Decode(raw)
+	if err != nil {
+		return err
+	}
+	if m.Role != msg.RoleUser {
+		return fmt.Errorf("a message of role %q where a user message is expected", m.Role)
+	}
+	m.Blocks = spoken(m.Blocks)
+	if len(m.Blocks) == 0 {
+		return errors.New("the user message is empty")
+	}
+	if id == "" {
+		id = r.newID()
+	}
+	m.ID, m.Time = id, r.now()
+	r.take(m)
+	return nil
+}
+
+// spoken leaves out empty text, which no API takes.
+func spoken(in []msg.Block) []msg.Block {
+	var out []msg.Block
+	for _, b := range in {
+		if t, ok := b.(*msg.Text); ok && t.Text == "" {
+			continue
+		}
+		out = append(out, b)
+	}
+	return out
+}
