@@ -50,7 +50,9 @@ func mutable(value ast.Expr) string {
 	switch v := value.(type) {
 	case nil:
 		return "a variable without a value is state"
-	case *ast.CompositeLit, *ast.BasicLit, *ast.FuncLit, *ast.Ident, *ast.SelectorExpr, *ast.UnaryExpr, *ast.BinaryExpr:
+	case *ast.BasicLit:
+		return "a constant: say const"
+	case *ast.CompositeLit, *ast.FuncLit, *ast.Ident, *ast.SelectorExpr, *ast.UnaryExpr, *ast.BinaryExpr:
 		return "" // a table or a constant, unless writtenVars finds a write
 	case *ast.CallExpr:
 		if constantCall(v) {
