@@ -1,0 +1,204 @@
+// Package app reads flags, dispatches subcommands, chooses the surface.
+package app
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+)
+
+// arity is how many words an option takes.
+type arity int
+
+const (
+	none     arity = iota // a switch
+	one                   // exactly one value
+	optional              // a value if the next word is not an option
+	many                  // all words up to the next option
+)
+
+// option is one row of the flag table. The table is the only place that knows
+// the options: parsing, help and completion read it.
+type option struct {
+	name, short string
+	aliases     []string
+	arity       arity
+	value       string // what the value is, for help
+	group       string
+	help        string
+	choices     []string
+	bind        func(o *Options, f *pflag.FlagSet, name, short, help string)
+}
+
+const (
+	groupRun     = "Running"
+	groupSession = "Sessions"
+	groupModel   = "Model and limits"
+	groupPrompt  = "Instructions"
+	groupSafe    = "Tools and permissions"
+	groupOut     = "Input and output"
+	groupOther   = "Other"
+)
+
+func text(at func(*Options) *string) func(*Options, *pflag.FlagSet, string, string, string) {
+	return func(o *Options, f *pflag.FlagSet, name, short, help string) {
+		f.StringVarP(at(o), name, short, "", help)
+	}
+}
+
+func flag(at func(*Options) *bool) func(*Options, *pflag.FlagSet, string, string, string) {
+	return func(o *Options, f *pflag.FlagSet, name, short, help string) {
+		f.BoolVarP(at(o), name, short, false, help)
+	}
+}
+
+func number(at func(*Options) *int) func(*Options, *pflag.FlagSet, string, string, string) {
+	return func(o *Options, f *pflag.FlagSet, name, short, help string) { f.IntVarP(at(o), name, short, 0, help) }
+}
+
+func words(at func(*Options) *[]string) func(*Options, *pflag.FlagSet, string, string, string) {
+	return func(o *Options, f *pflag.FlagSet, name, short, help string) {
+		f.StringArrayVarP(at(o), name, short, nil, help)
+	}
+}
+
+// options is the flag table.
+func options() []option {
+	return slices.Concat(runOptions(), promptOptions(), safetyOptions(), outputOptions())
+}
+
+func runOptions() []option {
+	return []option{
+		{name: "print", short: "p", group: groupRun, help: "run one prompt without a terminal interface, print the answer and exit", bind: flag(func(o *Options) *bool { return &o.Print })},
+		{name: "bare", group: groupRun, help: "minimal run: tools Bash, Edit and Read only, no instruction files, a two-line system prompt", bind: flag(func(o *Options) *bool { return &o.Bare })},
+		{name: "continue", short: "c", group: groupSession, help: "go on with the newest session of this directory", bind: flag(func(o *Options) *bool { return &o.Continue })},
+		{name: "resume", short: "r", arity: optional, value: "id|name", group: groupSession, help: "go on with a session", bind: text(func(o *Options) *string { return &o.Resume })},
+		{name: "fork-session", group: groupSession, help: "with --continue or --resume: copy the session under a new id and leave the old one untouched", bind: flag(func(o *Options) *bool { return &o.Fork })},
+		{name: "session-id", arity: one, value: "uuid", group: groupSession, help: "use this id for the new session", bind: text(func(o *Options) *string { return &o.SessionID })},
+		{name: "name", short: "n", arity: one, value: "text", group: groupSession, help: "name the session; --resume finds it by name", bind: text(func(o *Options) *string { return &o.Name })},
+		{name: "no-session-persistence", group: groupSession, help: "write no transcript; the session cannot be resumed", bind: flag(func(o *Options) *bool { return &o.NoPersist })},
+		{name: "model", arity: one, value: "name", group: groupModel, help: "model alias or id; script:FILE is the scripted model", bind: text(func(o *Options) *string { return &o.Model })},
+		{name: "fallback-model", arity: one, value: "a,b,…", group: groupModel, help: "models to go on with, in order, when the model is overloaded or not available (at most three)", bind: text(func(o *Options) *string { return &o.Fallback })},
+		{name: "effort", arity: one, value: "level", group: groupModel, choices: []string{"low", "medium", "high", "xhigh", "max"}, help: "how much the model thinks", bind: text(func(o *Options) *string { return &o.Effort })},
+		{name: "thinking", arity: one, value: "kind", group: groupModel, choices: []string{"adaptive", "enabled", "disabled"}, help: "whether the model thinks before it answers", bind: text(func(o *Options) *string { return &o.Thinking })},
+		{name: "max-thinking-tokens", arity: one, value: "n", group: groupModel, help: "thinking budget for models that need one; 0 leaves it to hew", bind: number(func(o *Options) *int { return &o.MaxThinking })},
+		{name: "betas", arity: one, value: "a,b,…", group: groupModel, help: "extra beta headers for the API", bind: text(func(o *Options) *string { return &o.Betas })},
+		{name: "max-turns", arity: one, value: "n", group: groupModel, help: "stop after n model replies", bind: number(func(o *Options) *int { return &o.MaxTurns })},
+		{name: "max-budget-usd", arity: one, value: "amount", group: groupModel, help: "stop before the next request once this much is spent", bind: func(o *Options, f *pflag.FlagSet, name, short, help string) {
+			f.Float64VarP(&o.MaxBudget, name, short, 0, help)
+		}},
+		{name: "task-budget", arity: one, value: "tokens", group: groupModel, help: "stop once the models wrote this many tokens", bind: number(func(o *Options) *int { return &o.TaskBudget })},
+	}
+}
+
+func promptOptions() []option {
+	return []option{
+		{name: "system-prompt", arity: one, value: "text", group: groupPrompt, help: "replace the system prompt", bind: text(func(o *Options) *string { return &o.SystemPrompt })},
+		{name: "system-prompt-file", arity: one, value: "file", group: groupPrompt, help: "replace the system prompt by the contents of a file", bind: text(func(o *Options) *string { return &o.SystemPromptFile })},
+		{name: "append-system-prompt", arity: one, value: "text", group: groupPrompt, help: "add text at the end of the system prompt", bind: text(func(o *Options) *string { return &o.AppendPrompt })},
+		{name: "append-system-prompt-file", arity: one, value: "file", group: groupPrompt, help: "add the contents of a file at the end of the system prompt", bind: text(func(o *Options) *string { return &o.AppendPromptFile })},
+		{name: "json-schema", arity: one, value: "schema", group: groupPrompt, help: "end with a JSON value that fits this schema (JSON text or a file)", bind: text(func(o *Options) *string { return &o.Schema })},
+	}
+}
+
+func safetyOptions() []option {
+	return []option{
+		{name: "tools", arity: many, value: "names", group: groupSafe, help: `which built-in tools exist: "default", "" for none, or a list`, bind: words(func(o *Options) *[]string { return &o.Tools })},
+		{name: "allowedTools", aliases: []string{"allowed-tools"}, arity: many, value: "rules", group: groupSafe, help: `rules that run unasked, such as "Bash(go test *)" Edit`, bind: words(func(o *Options) *[]string { return &o.Allowed })},
+		{name: "disallowedTools", aliases: []string{"disallowed-tools"}, arity: many, value: "rules", group: groupSafe, help: "rules that are denied; a bare name hides the tool from the model", bind: words(func(o *Options) *[]string { return &o.Disallowed })},
+		{name: "permission-mode", arity: one, value: "mode", group: groupSafe, choices: []string{"manual", "default", "acceptEdits", "plan", "dontAsk", "bypassPermissions"}, help: "what runs unasked", bind: text(func(o *Options) *string { return &o.Mode })},
+		{name: "dangerously-skip-permissions", group: groupSafe, help: "run everything that no rule denies; refused as root outside a sandbox (IS_SANDBOX=1)", bind: flag(func(o *Options) *bool { return &o.SkipPermissions })},
+		{name: "allow-dangerously-skip-permissions", group: groupSafe, help: "allow a later switch to bypassPermissions without starting in it", bind: flag(func(o *Options) *bool { return &o.AllowSkip })},
+		{name: "permission-prompts", arity: one, value: "who", group: groupSafe, choices: []string{"host", "none"}, help: "who answers questions of a headless run; none denies them", bind: text(func(o *Options) *string { return &o.Prompts })},
+		{name: "permission-prompt-tool", arity: one, value: "tool", group: groupSafe, help: `"stdio" puts questions to the program on stdin and stdout`, bind: text(func(o *Options) *string { return &o.PromptTool })},
+		{name: "add-dir", arity: many, value: "dirs", group: groupSafe, help: "further working directories", bind: words(func(o *Options) *[]string { return &o.AddDirs })},
+		{name: "settings", arity: one, value: "file|json", group: groupSafe, help: "settings above the user's and the project's", bind: text(func(o *Options) *string { return &o.Settings })},
+		{name: "setting-sources", arity: one, value: "list", group: groupSafe, help: "which of user, project and local settings to read", bind: func(o *Options, f *pflag.FlagSet, name, short, help string) {
+			f.StringVarP(&o.Sources, name, short, "user,project,local", help)
+		}},
+	}
+}
+
+func outputOptions() []option {
+	return []option{
+		{name: "output-format", arity: one, value: "format", group: groupOut, choices: []string{"text", "json", "stream-json"}, help: "text, one JSON result, or a JSON line an event (needs --verbose)", bind: func(o *Options, f *pflag.FlagSet, name, short, help string) {
+			f.StringVarP(&o.Output, name, short, "text", help)
+		}},
+		{name: "input-format", arity: one, value: "format", group: groupOut, choices: []string{"text", "stream-json"}, help: "text, or JSON lines with user messages and control requests", bind: func(o *Options, f *pflag.FlagSet, name, short, help string) {
+			f.StringVarP(&o.Input, name, short, "text", help)
+		}},
+		{name: "include-partial-messages", group: groupOut, help: "with stream-json: the model's raw stream events too", bind: flag(func(o *Options) *bool { return &o.Partial })},
+		{name: "replay-user-messages", group: groupOut, help: "with stream-json both ways: echo accepted user messages", bind: flag(func(o *Options) *bool { return &o.Replay })},
+		{name: "verbose", group: groupOut, help: "all messages; required for stream-json output", bind: flag(func(o *Options) *bool { return &o.Verbose })},
+		{name: "trace", arity: one, value: "file", group: groupOut, help: "append a JSON line for each model call, decision, shaper, hook and tool", bind: text(func(o *Options) *string { return &o.Trace })},
+		{name: "version", short: "v", group: groupOther, help: "print the version", bind: flag(func(o *Options) *bool { return &o.Version })},
+		{name: "help", short: "h", group: groupOther, help: "print this help", bind: flag(func(o *Options) *bool { return &o.Help })},
+	}
+}
+
+// Options is a parsed command line.
+type Options struct {
+	Print, Bare, Continue, Fork, NoPersist               bool
+	SkipPermissions, AllowSkip, Partial, Replay, Verbose bool
+	Version, Help                                        bool
+	Resume, SessionID, Name, Model, Fallback, Effort     string
+	Thinking, Betas                                      string
+	MaxThinking, MaxTurns, TaskBudget                    int
+	MaxBudget                                            float64
+	SystemPrompt, SystemPromptFile                       string
+	AppendPrompt, AppendPromptFile, Schema               string
+	Tools, Allowed, Disallowed, AddDirs                  []string
+	Mode, Prompts, PromptTool, Settings, Sources         string
+	Output, Input, Trace                                 string
+	// Prompt is the positional arguments, joined.
+	Prompt string
+	given  map[string]bool
+}
+
+// Given reports whether the option was on the command line at all.
+func (o *Options) Given(name string) bool { return o.given[name] }
+
+// usageError is a command line that cannot be understood.
+type usageError struct{ text string }
+
+func (u *usageError) Error() string { return "error: " + u.text }
+
+// parse reads the command line in both forms of the ecosystem, --x=v and --x v.
+func parse(args []string) (*Options, error) {
+	table := options()
+	args, err := normalize(table, args)
+	if err != nil {
+		return nil, err
+	}
+	o := &Options{given: map[string]bool{}}
+	f := pflag.NewFlagSet("hew", pflag.ContinueOnError)
+	f.SetOutput(io.Discard)
+	for _, r := range table {
+		r.bind(o, f, r.name, r.short, r.help)
+	}
+	if err := f.Parse(args); err != nil {
+		return nil, &usageError{err.Error()}
+	}
+	f.Visit(func(fl *pflag.Flag) { o.given[fl.Name] = true })
+	o.Prompt = strings.Join(f.Args(), " ")
+	for _, r := range table {
+		if err := r.check(f, o); err != nil {
+			return nil, err
+		}
+	}
+	return o, nil
+}
+
+func (r option) check(f *pflag.FlagSet, o *Options) error {
+	if len(r.choices) == 0 || !o.given[r.name] {
+		return nil
+	}
+	got := f.Lookup(r.name).Value.String()
+	if slices.Contains(r.choices, got) || (r.name == "permission-mode" && (got == "acceptAll" || got == "auto")) {
+		return nil
+	}
+	return &usageError{fmt.Sprintf("option '--%s' takes one of %s, not %q", r.name, strings.Join(r.choices, ", "), got)}
+}
