@@ -214,6 +214,7 @@ func FuzzEditRoundTrip(f *testing.F) {
 	f.Add(utf16Bytes("aé😀\r\n", bomLE, false), 2, 3, "\r\n")
 	f.Add([]byte("caf\xe9 \x80\n"), 0, 1, "é")
 	f.Add([]byte("é ü ö \xff\ncafe\u0301\r\n"), 7, 9, "q")
+	f.Add([]byte("000000\u030100"), 7, 9, "")
 	f.Fuzz(func(t *testing.T, raw []byte, start, end int, text string) {
 		d, err := Decode(raw)
 		if err != nil {

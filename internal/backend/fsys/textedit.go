@@ -101,6 +101,9 @@ func (t *Text) Apply(edits []Edit) ([]byte, error) {
 		if e.Start < last || e.End < e.Start || e.End > len(t.Content) {
 			return nil, fmt.Errorf("edit %d of %s covers %d to %d: overlapping or outside the text", i, Printable(t.Path), e.Start, e.End)
 		}
+		if !startsRune(t.Content, e.Start) || !startsRune(t.Content, e.End) {
+			return nil, fmt.Errorf("edit %d of %s begins or ends inside a character", i, Printable(t.Path))
+		}
 		last = e.End
 		edits[i] = t.trim(e)
 	}
@@ -139,10 +142,8 @@ func startsRune(s string, i int) bool { return i == len(s) || utf8.RuneStart(s[i
 var errUndecodable = errors.New("the new text holds U+FFFD where the file has bytes that are no characters; leave those bytes out of the edit")
 
 func (t *Text) splice(edits []Edit) ([]byte, error) {
-	raw, ends, err := t.rawOffsets(edits)
-	if err != nil {
-		return nil, err
-	}
+	raw, ends := t.rawOffsets(edits)
+	var err error
 	out := make([]byte, 0, len(t.Raw)+256)
 	done := 0
 	for i, e := range edits {
@@ -159,14 +160,14 @@ func (t *Text) splice(edits []Edit) ([]byte, error) {
 }
 
 // rawOffsets maps the sorted edits to ranges of Raw, and lists the line ends of a mixed text.
-func (t *Text) rawOffsets(edits []Edit) ([]Span, lineEnds, error) {
+func (t *Text) rawOffsets(edits []Edit) ([]Span, lineEnds) {
 	raw := make([]Span, len(edits))
 	bom := t.Encoding.bomLen()
 	if len(t.Content) == len(t.Raw)-bom && t.Encoding.isUTF8() && t.Undecodable == 0 && t.EOL != Mixed {
 		for i, e := range edits {
 			raw[i] = Span{e.Start + bom, e.End + bom}
 		}
-		return raw, nil, nil
+		return raw, nil
 	}
 	var ends lineEnds
 	at := make(map[int]int, 2*len(edits))
@@ -189,12 +190,9 @@ func (t *Text) rawOffsets(edits []Edit) ([]Span, lineEnds, error) {
 	}
 	note()
 	for i, e := range edits {
-		if at[e.Start] < 0 || at[e.End] < 0 {
-			return nil, nil, fmt.Errorf("edit %d of %s begins or ends inside a character", i, Printable(t.Path))
-		}
 		raw[i] = Span{at[e.Start], at[e.End]}
 	}
-	return raw, ends, nil
+	return raw, ends
 }
 
 type lineEnd struct {
