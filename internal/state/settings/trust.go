@@ -54,7 +54,8 @@ func ReadTrust(h Home, cwd string) (Trust, error) {
 	}
 	accepted := func(dir string) bool { return state.Projects[dir].Accepted == true }
 	key := TrustKey(cwd)
-	if accepted(key) || accepted(cwd) {
+	real, err := fsys.Real(cwd) // a link could lead elsewhere by now
+	if accepted(key) || (err == nil && accepted(real)) {
 		return Trusted, nil
 	}
 	for dir := filepath.Dir(key); dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
