@@ -1,0 +1,153 @@
+package gate
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/hew-agent/hew/internal/action/policy"
+	"github.com/hew-agent/hew/internal/event"
+	"github.com/hew-agent/hew/internal/msg"
+	"github.com/hew-agent/hew/internal/tool"
+)
+
+// ask puts the call to a person. Without one, and where the policy says that
+// nobody is to be asked, the call is refused at once.
+func (g *Gate) ask(ctx context.Context, p tool.Planned, d policy.Decision, h HookAnswer, emit func(event.Body)) (tool.Admitted, *tool.Refusal) {
+	if g.c.Asker == nil || d.NoPrompt {
+		d.Trace = append(d.Trace, tool.Step{Name: "question", Outcome: "deny", Detail: "nobody can be asked"})
+		return g.refuse(p, d.Decision, tool.Failure(unanswered(p, d.Decision)), emit)
+	}
+	q := g.question(p, d)
+	emit(event.Asked{Question: q})
+	a, err := g.c.Asker.Ask(ctx, q)
+	if err != nil {
+		a = event.Answer{Behavior: tool.Deny, Message: failed(ctx, err)}
+	}
+	emit(event.Answered{ID: q.ID, Answer: a})
+	d.Layer = "person"
+	d.Trace = append(d.Trace, tool.Step{Name: "question", Outcome: string(a.Behavior), Detail: a.Message})
+	if a.Behavior != tool.Allow {
+		return g.refusedByPerson(p, d.Decision, a, emit)
+	}
+	return g.granted(p, d, h, a, emit)
+}
+
+func failed(ctx context.Context, err error) string {
+	if ctx.Err() != nil {
+		return "the question was withdrawn because the turn was interrupted"
+	}
+	return "the question could not be answered: " + err.Error()
+}
+
+func (g *Gate) question(p tool.Planned, d policy.Decision) event.Question {
+	kind := event.AskPermission
+	if p.Call.Traits().NeedsUser {
+		kind = event.AskChoice
+	}
+	return event.Question{
+		ID: g.c.NewID(), Kind: kind, Use: p.Use, Tool: p.Tool.Spec().Name, Title: p.Call.Title(), Preview: p.Call.Preview(),
+		Decision: d.Decision, Suggestions: suggestions(d.Suggest), Origin: event.Origin{Agent: p.Env.Agent},
+	}
+}
+
+// granted admits the call with the input that the person chose. A changed
+// input is judged again: a deny rule holds against it, a further question does
+// not arise, because the person has just seen it.
+func (g *Gate) granted(p tool.Planned, d policy.Decision, h HookAnswer, a event.Answer, emit func(event.Body)) (tool.Admitted, *tool.Refusal) {
+	if len(a.Input) > 0 && string(a.Input) != string(p.Use.Input) {
+		next, err := replan(p, a.Input)
+		if err != nil {
+			return g.refuse(p, invalid("question", err), tool.Refused(err.Error()), emit)
+		}
+		again := g.decide(next, HookAnswer{Behavior: h.Behavior, Reason: h.Reason})
+		if again.Behavior == tool.Deny {
+			return g.refuse(next, again.Decision, tool.Failure(denialText(next, again.Decision)), emit)
+		}
+		p = next
+	}
+	if err := g.Update(a.Updates); err != nil {
+		emit(event.Notice{Level: event.Warning, Code: "permission_update", Text: err.Error()})
+	}
+	d.Behavior = tool.Allow
+	d.Reason = "allowed by the person who was asked"
+	return g.admit(p, d.Decision, emit)
+}
+
+func (g *Gate) refusedByPerson(p tool.Planned, d tool.Decision, a event.Answer, emit func(event.Body)) (tool.Admitted, *tool.Refusal) {
+	d.Behavior = tool.Deny
+	text := a.Message
+	d.Reason = text
+	if text == "" {
+		text = "The user does not want to go on with this call. It was not run. Stop and wait for the user to say how to proceed."
+		d.Reason = "refused by the person who was asked"
+	}
+	emit(event.Decided{Use: p.Use, Decision: d})
+	return tool.Admitted{}, &tool.Refusal{Result: tool.Failure(text), Decision: d, Interrupt: a.Interrupt}
+}
+
+// replan validates another input with the same tool.
+func replan(p tool.Planned, input json.RawMessage) (tool.Planned, error) {
+	call, err := p.Tool.Plan(input, p.Env)
+	if err != nil {
+		return p, fmt.Errorf("the changed input of %s: %w", p.Use.Name, err)
+	}
+	p.Use, p.Call = msg.NewToolUse(p.Use.ID, p.Use.Name, input), call
+	return p, nil
+}
+
+func invalid(step string, err error) tool.Decision {
+	return tool.Decision{Behavior: tool.Deny, Layer: step, Reason: err.Error(), Trace: []tool.Step{{Name: step, Outcome: "deny", Detail: err.Error()}}}
+}
+
+// denialText is what the model reads: what was refused, by what, and that
+// another way is open.
+func denialText(p tool.Planned, d tool.Decision) string {
+	s := "Permission to use " + p.Use.Name + " was denied: " + d.Reason
+	if d.Rule != "" {
+		s += fmt.Sprintf(" (rule %s", d.Rule)
+		if d.File != "" {
+			s += " in " + d.File
+		}
+		s += ")"
+	}
+	return s + ". Do not try to get around this; use another approach or say what you need."
+}
+
+func unanswered(p tool.Planned, d tool.Decision) string {
+	return fmt.Sprintf("Permission to use %s was requested and not granted: %s, and in this run nobody can be asked. "+
+		"Use another approach, or finish and say which permission is needed.", p.Use.Name, d.Reason)
+}
+
+// Update applies permission updates that a person chose: at once for this
+// session, and in the settings file that the destination names.
+func (g *Gate) Update(us []event.Suggestion) error {
+	var errs []error
+	for _, u := range us {
+		errs = append(errs, g.update(u))
+	}
+	return errors.Join(errs...)
+}
+
+func (g *Gate) update(u event.Suggestion) error {
+	if u.Type == string(policy.SetMode) {
+		return g.SetMode(u.Mode)
+	}
+	g.mu.Lock()
+	next, err := g.snap.Load().Apply(parse(u))
+	if err == nil {
+		g.snap.Store(next)
+	}
+	g.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	if !lasting(u.Destination) || g.c.Save == nil {
+		return nil
+	}
+	if err := g.c.Save(u); err != nil {
+		return fmt.Errorf("save the permission to %s: %w; it holds for this session only", u.Destination, err)
+	}
+	return nil
+}

@@ -1,0 +1,152 @@
+// Package gate holds the admission of calls: validation → hooks → policy → classifier → question; grants; exactly-once answers.
+//
+// It is the only place where hooks, policy and a person's word come together.
+// Tools contain no permission code, and policy opens nothing and asks nobody.
+package gate
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/hew-agent/hew/internal/action/policy"
+	"github.com/hew-agent/hew/internal/event"
+	"github.com/hew-agent/hew/internal/tool"
+)
+
+// Asker answers questions. It blocks until there is an answer or ctx ends.
+type Asker interface {
+	Ask(ctx context.Context, q event.Question) (event.Answer, error)
+}
+
+// Hooks run a user's programs around a call.
+type Hooks interface {
+	// Before runs when the call is validated and nothing is decided yet.
+	Before(ctx context.Context, p tool.Planned, emit func(event.Body)) HookAnswer
+	// After runs when the call has its result.
+	After(ctx context.Context, a tool.Admitted, r tool.Result, took time.Duration, emit func(event.Body)) (tool.Result, tool.Verdict)
+}
+
+// HookAnswer is what the hooks before a call said together: the most
+// restrictive behavior, and an input that replaces the call's.
+type HookAnswer struct {
+	Behavior tool.Behavior
+	Reason   string
+	Input    json.RawMessage
+}
+
+// Config makes a Gate.
+type Config struct {
+	Snapshot *policy.Snapshot
+	Paths    policy.Paths
+	// Asker is nil when nobody can be asked: a call that would ask is refused.
+	Asker Asker
+	// Hooks is optional.
+	Hooks Hooks
+	// BypassAllowed tells that bypassPermissions was enabled at launch.
+	BypassAllowed bool
+	// Save writes a lasting answer to the settings file of its destination. Optional.
+	Save  func(event.Suggestion) error
+	NewID func() string
+}
+
+// Gate admits calls. It is safe for concurrent use.
+type Gate struct {
+	c    Config
+	snap atomic.Pointer[policy.Snapshot]
+	mu   sync.Mutex // guards replacing snap
+}
+
+// New makes a gate.
+func New(c Config) *Gate {
+	g := &Gate{c: c}
+	g.snap.Store(c.Snapshot)
+	return g
+}
+
+// Snapshot is the policy in force.
+func (g *Gate) Snapshot() *policy.Snapshot { return g.snap.Load() }
+
+// Mode is the permission mode.
+func (g *Gate) Mode() string { return string(g.snap.Load().Mode()) }
+
+// SetMode changes the mode. bypassPermissions must have been enabled at launch.
+func (g *Gate) SetMode(name string) error {
+	m, _, err := policy.ParseMode(name)
+	if err != nil {
+		return err
+	}
+	if m == policy.Bypass && !g.c.BypassAllowed {
+		return fmt.Errorf("the mode %s can only be entered when it was enabled at launch (--dangerously-skip-permissions or --allow-dangerously-skip-permissions)", m)
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.snap.Store(g.snap.Load().WithMode(m))
+	return nil
+}
+
+// Offered reports whether the model may see a tool: one that is denied as a
+// whole is not even named.
+func (g *Gate) Offered(s tool.Spec) bool {
+	_, removed := g.snap.Load().Removed(s)
+	return !removed
+}
+
+// Admit is the whole order of the permission chain. Each stage adds a step to
+// the decision's trace.
+func (g *Gate) Admit(ctx context.Context, p tool.Planned, emit func(event.Body)) (tool.Admitted, *tool.Refusal) {
+	before, p, err := g.before(ctx, p, emit)
+	if err != nil {
+		return g.refuse(p, invalid("hooks", err), tool.Refused(err.Error()), emit)
+	}
+	d := g.decide(p, before)
+	if d.Behavior == tool.Ask {
+		return g.ask(ctx, p, d, before, emit)
+	}
+	if d.Behavior == tool.Deny {
+		return g.refuse(p, d.Decision, tool.Failure(denialText(p, d.Decision)), emit)
+	}
+	return g.admit(p, d.Decision, emit)
+}
+
+// before runs the hooks; a rewritten input is planned again with the same tool.
+func (g *Gate) before(ctx context.Context, p tool.Planned, emit func(event.Body)) (HookAnswer, tool.Planned, error) {
+	if g.c.Hooks == nil {
+		return HookAnswer{}, p, nil
+	}
+	a := g.c.Hooks.Before(ctx, p, emit)
+	if len(a.Input) == 0 {
+		return a, p, nil
+	}
+	next, err := replan(p, a.Input)
+	return a, next, err
+}
+
+func (g *Gate) decide(p tool.Planned, h HookAnswer) policy.Decision {
+	return g.snap.Load().Decide(policy.Request{
+		Spec: p.Tool.Spec(), Input: p.Use.Input, Needs: p.Call.Needs(), Traits: p.Call.Traits(),
+		Cwd: p.Env.Cwd, Paths: g.c.Paths, Hook: h.Behavior, HookReason: h.Reason,
+	})
+}
+
+func (g *Gate) admit(p tool.Planned, d tool.Decision, emit func(event.Body)) (tool.Admitted, *tool.Refusal) {
+	emit(event.Decided{Use: p.Use, Decision: d})
+	return tool.Admitted{Tool: p.Tool, Use: p.Use, Call: p.Call, Decision: d}, nil
+}
+
+func (g *Gate) refuse(p tool.Planned, d tool.Decision, r tool.Result, emit func(event.Body)) (tool.Admitted, *tool.Refusal) {
+	d.Behavior = tool.Deny
+	emit(event.Decided{Use: p.Use, Decision: d})
+	return tool.Admitted{}, &tool.Refusal{Result: r, Decision: d}
+}
+
+// Review runs the hooks after a call.
+func (g *Gate) Review(ctx context.Context, a tool.Admitted, r tool.Result, took time.Duration, emit func(event.Body)) (tool.Result, tool.Verdict) {
+	if g.c.Hooks == nil {
+		return r, tool.Verdict{}
+	}
+	return g.c.Hooks.After(ctx, a, r, took, emit)
+}
