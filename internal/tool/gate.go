@@ -14,6 +14,14 @@ type Planned struct {
 	Env  Env
 }
 
+// Checker is a Call that can tell from the state of the world that it would be
+// refused if it ran now. The gate asks it before it asks a person, when nothing
+// else forbids the call: nobody should approve what cannot be done. The error
+// is for the model. Run checks again by itself.
+type Checker interface {
+	Check() error
+}
+
 // Admitted is a call that may run, with the input that really runs: a hook or
 // a person may have changed it.
 type Admitted struct {

@@ -93,6 +93,12 @@ func checkCall(t *testing.T, tl tool.Tool, env tool.Env, good json.RawMessage) {
 			checkNeed(t, name, n)
 		}
 		c.Preview() // must not panic; nil is allowed
+		if k, ok := c.(tool.Checker); ok {
+			first, second := k.Check(), k.Check()
+			if (first == nil) != (second == nil) {
+				t.Errorf("%s: check says %v and %v", name, first, second)
+			}
+		}
 	}
 }
 
@@ -124,7 +130,7 @@ func checkJunk(t *testing.T, tl tool.Tool, env tool.Env, good json.RawMessage) {
 			t.Errorf("%s: plan of junk %q gives %v, not an input error", name, junk, err)
 		}
 	}
-	r := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // a fixed sequence keeps a failure repeatable
+	r := rand.New(rand.NewPCG(1, 2)) // a fixed sequence keeps a failure repeatable
 	for range 300 {
 		in := mutate(r, good)
 		c, err := tl.Plan(in, env)
