@@ -1,0 +1,326 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/hew-agent/hew/internal/backend/fsys"
+	"github.com/hew-agent/hew/internal/msg"
+)
+
+// Conversation is a session as it is continued.
+type Conversation struct {
+	// ID is the session id that the file's entries carry, "" in an empty file.
+	ID, Path string
+	// Cwd, Branch and Version are those of the newest entry of the conversation.
+	Cwd, Branch, Version string
+	// Messages is the live conversation, oldest first, as it was: it may end in
+	// the middle of a turn and hold unanswered calls. Every request goes
+	// through prompt.Repair, which also answers them.
+	Messages []*msg.Message
+	// Context is the message of instruction files and date, also the first of
+	// Messages; nil when none was recorded.
+	Context *msg.Message
+	// System is the recorded system prompt, a text a block; nil when none was.
+	System []string
+	// Model is the one that was last asked for, Mode the last permission mode.
+	Model, Mode string
+	// Title is the session's name, LastPrompt the newest recorded prompt.
+	Title, LastPrompt string
+	// Cost is the newest account; Known is false when there is none.
+	Cost CostState
+	// Leaf is the entry that the next one hangs on.
+	Leaf string
+	// Pending are the calls that have no result, in call order.
+	Pending []*msg.ToolUse
+
+	tail  string
+	calls map[string]string
+}
+
+// CostState is a recorded account.
+type CostState struct {
+	Cost
+	Known bool
+}
+
+// Report is one thing in a file that was skipped or repaired, and why.
+type Report struct {
+	// Line is 1-based; 0 when it is about the whole file.
+	Line int
+	Text string
+}
+
+// String is the report as a sentence.
+func (r Report) String() string {
+	if r.Line == 0 {
+		return r.Text
+	}
+	return fmt.Sprintf("line %d: %s", r.Line, r.Text)
+}
+
+// maxReports bounds the reports of a file that is damaged all over.
+const maxReports = 100
+
+// Load rebuilds the conversation of a transcript. It fails only when the file
+// cannot be read; whatever stands in it, the rest is used and the reports say
+// what was not. Only the lines of the live conversation are decoded, so the
+// memory it takes depends on the window and not on the age of the session.
+func Load(path string) (*Conversation, []Report, error) {
+	f, _, err := fsys.OpenRegular(path)
+	if err != nil {
+		return nil, nil, fmt.Errorf("load session: %w", err)
+	}
+	defer closeQuietly(f)
+	l := &loader{f: f, byID: map[string]int{}}
+	if err := l.scan(); err != nil {
+		return nil, l.reports, failed("read transcript", path, err)
+	}
+	c, err := l.conversation()
+	if err != nil {
+		return nil, l.reports, failed("read transcript", path, err)
+	}
+	c.Path = path
+	if l.dropped > 0 {
+		l.reports = append(l.reports, Report{Text: fmt.Sprintf("%d more problems of this kind", l.dropped)})
+	}
+	return c, l.reports, nil
+}
+
+// closeQuietly closes a file that was only read: nothing can be lost.
+func closeQuietly(f *os.File) { _ = f.Close() }
+
+// kind is what a line is to the loader.
+type kind uint8
+
+const (
+	kindOther kind = iota // known to nobody here, but it may have a place in the chain
+	kindUser
+	kindAssistant
+	kindAttachment
+	kindSystem
+)
+
+// record is what the scan keeps of a chained line.
+type record struct {
+	off          int64
+	size         int
+	line         int
+	kind         kind
+	sidechain    bool
+	uuid, parent string
+	source       string // of a tool result: the entry of its call
+	result       bool   // a tool result
+	reply        string // of a reply's block: what all its blocks share
+	subtype      string
+}
+
+// loader holds the index of a file.
+type loader struct {
+	f       io.ReaderAt
+	recs    []record
+	byID    map[string]int // uuid → index in recs
+	reports []Report
+	dropped int
+
+	id, mode                  string
+	title, last, cost, aiName lineRef
+	buf                       []byte
+}
+
+// lineRef is where the newest side entry of a type stands.
+type lineRef struct {
+	off  int64
+	size int
+}
+
+func (l *loader) report(line int, format string, args ...any) {
+	if len(l.reports) >= maxReports {
+		l.dropped++
+		return
+	}
+	l.reports = append(l.reports, Report{Line: line, Text: fmt.Sprintf(format, args...)})
+}
+
+// scan reads the file once and indexes it.
+func (l *loader) scan() error {
+	r := newLineReader(io.NewSectionReader(l.f, 0, 1<<62))
+	for {
+		line, err := r.next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		switch {
+		case line.tooLong:
+			l.report(line.no, "skipped: longer than %d MB", maxLine>>20)
+		case len(strings.TrimSpace(string(line.bytes[:min(len(line.bytes), 64)]))) == 0 && len(line.bytes) < 64:
+			// Blank lines are where a torn line was closed.
+		default:
+			l.index(line)
+		}
+	}
+}
+
+// index takes in one line.
+func (l *loader) index(line rawLine) {
+	rec := record{off: line.off, size: len(line.bytes), line: line.no}
+	var kindName, session, mode string
+	var request, message []byte
+	ok := eachField(line.bytes, func(key, val []byte) bool {
+		switch string(key) {
+		case "type":
+			kindName = str(val)
+		case "uuid":
+			rec.uuid = str(val)
+		case "parentUuid":
+			rec.parent = str(val)
+		case "isSidechain":
+			rec.sidechain = string(val) == "true"
+		case "sourceToolAssistantUUID":
+			rec.source = str(val)
+		case "subtype":
+			rec.subtype = str(val)
+		case "sessionId":
+			session = str(val)
+		case "permissionMode", "mode":
+			mode = str(val)
+		case "requestId":
+			request = val
+		case "message":
+			message = val
+		}
+		return true
+	})
+	if !ok {
+		if line.ended {
+			l.report(line.no, "skipped: not a JSON object")
+		} else {
+			l.report(line.no, "skipped: the last line is torn, its writer was stopped in the middle of it")
+		}
+		return
+	}
+	if l.id == "" {
+		l.id = session
+	}
+	rec.kind = kindOf(kindName)
+	if rec.uuid == "" {
+		l.sideEntry(kindName, mode, lineRef{line.off, len(line.bytes)})
+		if rec.kind != kindOther {
+			l.report(line.no, "skipped: %s entry without uuid", kindName)
+		}
+		return
+	}
+	if !rec.sidechain {
+		l.mode = or(mode, l.mode)
+	}
+	switch rec.kind {
+	case kindAssistant:
+		rec.reply = replyKey(message, request)
+	case kindUser:
+		rec.result = rec.source != "" || holdsResult(message)
+	case kindOther, kindAttachment, kindSystem:
+	}
+	l.add(rec)
+}
+
+func (l *loader) add(rec record) {
+	if first, dup := l.byID[rec.uuid]; dup {
+		// The first is what was acknowledged; a file that only grows cannot change it.
+		l.report(rec.line, "skipped: same uuid as line %d", l.recs[first].line)
+		return
+	}
+	l.byID[rec.uuid] = len(l.recs)
+	l.recs = append(l.recs, rec)
+}
+
+func or(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}
+
+func kindOf(name string) kind {
+	switch name {
+	case "user":
+		return kindUser
+	case "assistant":
+		return kindAssistant
+	case "attachment":
+		return kindAttachment
+	case "system":
+		return kindSystem
+	}
+	return kindOther
+}
+
+// replyKey is shared by the blocks of one reply; "" when the line does not say.
+func replyKey(message, request []byte) string {
+	var id string
+	eachField(message, func(key, val []byte) bool {
+		if string(key) == "id" {
+			id = str(val)
+			return false
+		}
+		return true
+	})
+	if id == "" {
+		return ""
+	}
+	return id + "\x00" + str(request)
+}
+
+// holdsResult tells whether the content of a user message begins with a tool
+// result, for writers that do not name the call's entry.
+func holdsResult(message []byte) bool {
+	found := false
+	eachField(message, func(key, content []byte) bool {
+		if string(key) != "content" {
+			return true
+		}
+		eachElement(content, func(block []byte) bool {
+			eachField(block, func(key, val []byte) bool {
+				found = string(key) == "type" && string(val) == `"tool_result"`
+				return string(key) != "type"
+			})
+			return false
+		})
+		return false
+	})
+	return found
+}
+
+// sideEntry notes the newest of the entries outside the chain that count.
+func (l *loader) sideEntry(kindName, mode string, at lineRef) {
+	switch kindName {
+	case "custom-title":
+		l.title = at
+	case "ai-title":
+		l.aiName = at
+	case "last-prompt":
+		l.last = at
+	case "cost-state":
+		l.cost = at
+	case "permission-mode", "mode":
+		l.mode = or(mode, l.mode)
+	}
+}
+
+// read returns the bytes of a line, valid until the next read.
+func (l *loader) read(off int64, size int) ([]byte, error) {
+	if cap(l.buf) < size {
+		l.buf = make([]byte, max(size, 64<<10))
+	}
+	buf := l.buf[:size]
+	n, err := l.f.ReadAt(buf, off)
+	if n == size {
+		return buf, nil
+	}
+	return nil, fmt.Errorf("the file shrank while it was read: %w", err)
+}
