@@ -29,10 +29,22 @@ type Price struct {
 	CacheWrite float64 `json:"cacheWrite"`
 	// CacheWrite1h is the price of an entry that lives an hour.
 	CacheWrite1h float64 `json:"cacheWrite1h"`
+	// LongFrom is the size of a prompt, in tokens, above which every price of
+	// the request is LongFactor times as high; 0 when there is no such step.
+	LongFrom   int     `json:"longFrom,omitempty"`
+	LongFactor float64 `json:"longFactor,omitempty"`
 }
 
-// Cost is the price of u in US dollars.
+// Cost is the price of u, the usage of one request, in US dollars.
 func (p Price) Cost(u msg.Usage) float64 {
+	prompt := u.InputTokens + u.CacheCreationInputTokens + u.CacheReadInputTokens
+	if p.LongFrom > 0 && prompt > p.LongFrom {
+		return p.LongFactor * p.short(u)
+	}
+	return p.short(u)
+}
+
+func (p Price) short(u msg.Usage) float64 {
 	oneHour := u.CacheCreation.Ephemeral1h
 	fiveMin := u.CacheCreationInputTokens - oneHour
 	return (float64(u.InputTokens)*p.Input + float64(u.OutputTokens)*p.Output +
