@@ -158,7 +158,7 @@ func (c *chain) question(layer, step string, f finding, forced bool) Decision {
 
 // denied looks for a deny rule, on the tool, a parameter, or any need.
 func (c *chain) denied() (finding, bool) {
-	if f, ok := c.ruled(c.s.deny.all); ok {
+	if f, ok := c.ruled(c.s.deny.general); ok {
 		return f, true
 	}
 	for i := range c.needs {
@@ -287,10 +287,10 @@ func (c *chain) mustAsk() (finding, string, bool) {
 // in the sandbox: rules with content still ask.
 func (c *chain) askRules() []*Rule {
 	if !c.r.Sandboxed {
-		return c.s.ask.all
+		return c.s.ask.general
 	}
 	var out []*Rule
-	for _, r := range c.s.ask.all {
+	for _, r := range c.s.ask.general {
 		if r.Tool != c.s.cfg.Families.Exec || !r.whole() {
 			out = append(out, r)
 		}
@@ -368,7 +368,7 @@ func (s *Snapshot) wholeAllow(c *chain) *Rule {
 			return nil
 		}
 	}
-	if f, ok := c.ruled(s.allow.all); ok {
+	if f, ok := c.ruled(s.allow.general); ok {
 		return f.rule
 	}
 	return nil
@@ -422,7 +422,7 @@ func (c *chain) editAllowed(n *judged) (finding, bool) {
 }
 
 func (c *chain) fetchAllowed(n *judged) (finding, bool) {
-	for _, r := range c.s.allow.all {
+	for _, r := range c.s.allow.general {
 		if r.unused || !r.names(c.r.Spec) || !n.plain {
 			continue
 		}

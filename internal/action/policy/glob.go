@@ -109,6 +109,8 @@ type commandPattern struct {
 	prefix string
 	hasEnd bool
 	stars  bool
+	// lead is literal text that every match starts with.
+	lead string
 }
 
 func compileCommand(spec string) commandPattern {
@@ -118,19 +120,27 @@ func compileCommand(spec string) commandPattern {
 	p := commandPattern{text: spec, stars: strings.Contains(strings.ReplaceAll(spec, `\*`, ""), "*")}
 	if s, ok := strings.CutSuffix(spec, " *"); ok {
 		p.prefix, p.hasEnd = s, true
+		spec = s
+	}
+	p.lead = spec
+	if i := strings.IndexAny(spec, `*\`); i >= 0 {
+		p.lead = spec[:i]
 	}
 	return p
 }
 
 // match compares with one spelling. A rule that ends in " *" needs a word
 // boundary and covers the bare prefix too.
-func (p commandPattern) match(text string) bool {
+func (p *commandPattern) match(text string) bool {
+	if !strings.HasPrefix(text, p.lead) {
+		return false
+	}
 	if p.hasEnd && globMatch(p.prefix, text) {
 		return true
 	}
 	return globMatch(p.text, text)
 }
 
-func (p commandPattern) meet(text string) bool {
+func (p *commandPattern) meet(text string) bool {
 	return p.hasEnd && globMeet(p.prefix, text) || globMeet(p.text, text)
 }

@@ -152,10 +152,13 @@ type Snapshot struct {
 // ruleSet is one list, with the rules of the families apart so that a decision
 // looks only at those that can match.
 type ruleSet struct {
-	all  []*Rule
-	exec []*Rule
-	read []*Rule
-	edit []*Rule
+	all []*Rule
+	// general rules are about a call as a whole: plain tools, parameters,
+	// servers, domains, names in parentheses.
+	general []*Rule
+	exec    []*Rule
+	read    []*Rule
+	edit    []*Rule
 }
 
 // New compiles cfg. Rules that cannot be used are left out and reported by
@@ -191,6 +194,9 @@ func (s *Snapshot) add(set *ruleSet, b tool.Behavior, texts []string, o Origin) 
 			continue
 		}
 		set.all = append(set.all, r)
+		if f := s.cfg.Families; r.whole() || r.param != "" || r.Tool != f.Exec && r.Tool != f.Read && r.Tool != f.Edit {
+			set.general = append(set.general, r)
+		}
 		switch r.Tool {
 		case s.cfg.Families.Exec:
 			set.exec = append(set.exec, r)

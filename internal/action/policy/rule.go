@@ -195,6 +195,9 @@ func (s *Snapshot) compileParameter(r *Rule, name, value string) string {
 	}
 	r.param = name
 	r.command = commandPattern{text: value}
+	if i := strings.IndexByte(value, '*'); i < 0 {
+		r.command.lead = value
+	}
 	return ""
 }
 

@@ -391,7 +391,7 @@ func (sc *shellCall) covering() *Rule {
 		}
 	}
 	// A rule that names the tool itself, when its commands are judged by another family.
-	for _, r := range sc.c.s.allow.all {
+	for _, r := range sc.c.s.allow.general {
 		if r.whole() && r.names(sc.c.r.Spec) && !sc.c.suspended(r) {
 			return r
 		}

@@ -96,7 +96,7 @@ func editLayer(l *Layer, u Update) error {
 // Removed reports whether a deny rule takes the tool out of the list that the
 // model sees, and which.
 func (s *Snapshot) Removed(t tool.Spec) (Rule, bool) {
-	for _, r := range s.deny.all {
+	for _, r := range s.deny.general {
 		if r.whole() && !r.unused && r.names(t) {
 			return *r, true
 		}

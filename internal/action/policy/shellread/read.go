@@ -156,10 +156,11 @@ func parseFault(err error) string {
 // Its parts serve deny and ask rules only.
 func crude(text string) []Part {
 	var parts []Part
+	bare := strings.NewReplacer(`'`, "", `"`, "", `\`, "", "$", hole)
 	for _, seg := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(";&|\n(){}`", r) }) {
 		var words []Word
 		for f := range strings.FieldsSeq(seg) {
-			plain := strings.NewReplacer(`'`, "", `"`, "", `\`, "", "$", hole).Replace(f)
+			plain := bare.Replace(f)
 			w := Word{Text: plain, Source: f}
 			if strings.Contains(plain, hole) {
 				w.Holes = FromVar
@@ -184,4 +185,4 @@ func crude(text string) []Part {
 }
 
 // maxCrude bounds the parts made of an unparseable text, which may be megabytes.
-const maxCrude = 20_000
+const maxCrude = 5_000
