@@ -1,0 +1,48 @@
+package builtin
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/hew-agent/hew/internal/tool"
+)
+
+// offeredWithTasks is the condition of the tools of the shared task list.
+const offeredWithTasks = "when the shared task list is switched on"
+
+func newTaskCreate(c *Config) tool.Tool {
+	type input struct {
+		Subject     string                     `json:"subject"`
+		Description string                     `json:"description"`
+		ActiveForm  string                     `json:"activeForm"`
+		Metadata    map[string]json.RawMessage `json:"metadata"`
+	}
+	spec := tool.Spec{Name: "TaskCreate", Condition: offeredWithTasks}
+	list := taskList{c.Tasks}
+	return define("task_create", spec, func(in input, _ tool.Env) (tool.Call, error) {
+		return &tool.Func{
+			Line: "Create task: " + oneLine(in.Subject),
+			Do: func(ctx context.Context, _ func(tool.Progress)) tool.Result {
+				t := &task{
+					Subject: in.Subject, Description: in.Description, ActiveForm: in.ActiveForm, Status: "pending",
+					Blocks: []string{}, BlockedBy: []string{}, Metadata: in.Metadata,
+				}
+				var view tool.View
+				err := list.change(ctx, func(all map[string]*task) (err error) {
+					if t.ID, err = list.nextID(all); err != nil {
+						return err
+					}
+					all[t.ID] = t
+					view = taskView(all)
+					return nil
+				})
+				if err != nil {
+					return outcome(err)
+				}
+				return done(fmt.Sprintf("Task #%s created successfully: %s", t.ID, t.Subject),
+					map[string]any{"task": map[string]string{"id": t.ID, "subject": t.Subject}}, view)
+			},
+		}, nil
+	})
+}

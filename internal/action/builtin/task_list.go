@@ -1,0 +1,52 @@
+package builtin
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/hew-agent/hew/internal/tool"
+)
+
+func newTaskList(c *Config) tool.Tool {
+	spec := tool.Spec{Name: "TaskList", Condition: offeredWithTasks}
+	list := taskList{c.Tasks}
+	return define("task_list", spec, func(struct{}, tool.Env) (tool.Call, error) {
+		return &tool.Func{
+			Facts: tool.Traits{ReadOnly: true, ConcurrencySafe: true},
+			Line:  "List tasks",
+			Do: func(context.Context, func(tool.Progress)) tool.Result {
+				all, err := list.load()
+				if err != nil {
+					return outcome(err)
+				}
+				lines, rows := []string{}, []map[string]any{}
+				for _, t := range sorted(all) {
+					waits := t.waiting(all)
+					lines = append(lines, t.line(waits))
+					row := map[string]any{"id": t.ID, "subject": t.Subject, "status": t.Status, "blockedBy": waits}
+					if t.Owner != "" {
+						row["owner"] = t.Owner
+					}
+					rows = append(rows, row)
+				}
+				text := strings.Join(lines, "\n")
+				if text == "" {
+					text = "No tasks found"
+				}
+				return done(text, map[string]any{"tasks": rows}, taskView(all))
+			},
+		}, nil
+	})
+}
+
+func (t *task) line(waits []string) string {
+	s := fmt.Sprintf("#%s [%s] %s", t.ID, t.Status, t.Subject)
+	if t.Owner != "" {
+		s += " (" + t.Owner + ")"
+	}
+	if len(waits) > 0 {
+		s += " [blocked by " + hashed(waits) + "]"
+	}
+	return s
+}
