@@ -49,7 +49,7 @@ func (m *Model) serveMessages(w http.ResponseWriter, r *http.Request, count bool
 	if fromLoopback(r) {
 		in.side, in.brk = r.Header.Get("X-Hew-Side"), r.Header.Get("X-Hew-Prefix-Break")
 	}
-	m.answer(in).play(o)
+	m.answer(in).play(counted{o, &m.sent})
 }
 
 func fromLoopback(r *http.Request) bool {

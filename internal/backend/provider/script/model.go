@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/hew-agent/hew/internal/backend/provider"
@@ -27,6 +28,7 @@ type Model struct {
 	tools    string // the last list of tools that was found sound
 	serial   int
 	counts   Counts
+	sent     atomic.Int64
 	found    []string // violations, and requests that no step took
 	records  []Record
 }
@@ -285,6 +287,9 @@ func (m *Model) Counts() Counts {
 	defer m.mu.Unlock()
 	return m.counts
 }
+
+// Sent is the number of bytes of answers that clients have taken so far.
+func (m *Model) Sent() int64 { return m.sent.Load() }
 
 // Requests returns the requests so far when Config.Keep is set.
 func (m *Model) Requests() []Record {

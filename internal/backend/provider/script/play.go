@@ -3,6 +3,7 @@ package script
 import (
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/hew-agent/hew/internal/backend/provider/messages"
@@ -49,6 +50,20 @@ func failure(status int, kind, message string) *answer {
 		status: status, contentType: "application/json",
 		body: `{"type":"error","error":{"type":` + quote(kind) + `,"message":` + quote(message) + `}}`,
 	}
+}
+
+// counted tells sent how many bytes went out.
+type counted struct {
+	out
+	sent *atomic.Int64
+}
+
+func (c counted) write(b []byte) error {
+	err := c.out.write(b)
+	if err == nil {
+		c.sent.Add(int64(len(b)))
+	}
+	return err
 }
 
 // play sends an answer, faults and all.

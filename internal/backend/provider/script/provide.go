@@ -29,7 +29,7 @@ func (m *Model) Stream(ctx context.Context, r *provider.Request) iter.Seq2[provi
 			RequestID: "", Events: r.Events, Yield: func(p provider.Part) bool { return yield(o.stamp(p), nil) },
 		})
 		o.split = messages.NewSplitter(o.decoder.Event)
-		m.answer(in).play(o)
+		m.answer(in).play(counted{o, &m.sent})
 		if err := o.result(); err != nil && !errors.Is(err, messages.ErrStopped) {
 			yield(nil, err)
 		}

@@ -20,9 +20,18 @@ type rendered struct {
 }
 
 type renderedBlock struct {
-	start, whole string // JSON
-	deltas       []string
-	delay        time.Duration
+	start  string // JSON
+	deltas []string
+	delay  time.Duration
+	// whole is the block in one piece, size about how long that is. It is made
+	// on demand: a text for a bench may be many megabytes.
+	whole func() string
+	size  int
+}
+
+func (b renderedBlock) as(whole string) renderedBlock {
+	b.whole, b.size = func() string { return whole }, len(whole)
+	return b
 }
 
 // reply is what a step needs to know of its place in the conversation.
@@ -53,7 +62,7 @@ func (p reply) render() (*rendered, error) {
 		if b.Tool != "" {
 			stop = "tool_use"
 		}
-		bytes += len(rb.whole)
+		bytes += rb.size
 		out.blocks = append(out.blocks, rb)
 	}
 	if p.step.StopReason != "" {
@@ -87,10 +96,10 @@ func (p reply) block(i int, b Reply, out *rendered) (renderedBlock, error) {
 		return p.text(text, b.Times, delay), err
 	case b.Redacted != "":
 		raw := `{"type":"redacted_thinking","data":` + quote(b.Redacted) + `}`
-		return renderedBlock{start: raw, whole: raw, delay: delay}, nil
+		return renderedBlock{start: raw, delay: delay}.as(raw), nil
 	case len(b.Block) > 0:
 		raw, err := p.v.expand(oneLine(b.Block), inString)
-		return renderedBlock{start: raw, whole: raw, delay: delay}, err
+		return renderedBlock{start: raw, delay: delay}.as(raw), err
 	}
 	text, err := p.v.expand(b.Thinking, plain)
 	sig := b.Signature
@@ -98,11 +107,8 @@ func (p reply) block(i int, b Reply, out *rendered) (renderedBlock, error) {
 		sig = mint(p.r.model, text)
 	}
 	out.signed[sig] = signed{text: text, model: p.r.model}
-	rb := renderedBlock{
-		start: `{"type":"thinking","thinking":"","signature":""}`,
-		whole: `{"type":"thinking","thinking":` + quote(text) + `,"signature":` + quote(sig) + `}`,
-		delay: delay,
-	}
+	rb := renderedBlock{start: `{"type":"thinking","thinking":"","signature":""}`, delay: delay}
+	rb = rb.as(`{"type":"thinking","thinking":` + quote(text) + `,"signature":` + quote(sig) + `}`)
 	for _, s := range split(text, p.chunk) {
 		rb.deltas = append(rb.deltas, `{"type":"thinking_delta","thinking":`+quote(s)+`}`)
 	}
@@ -118,7 +124,6 @@ func (p reply) text(text string, times int, delay time.Duration) renderedBlock {
 		for i := range pieces {
 			pieces[i] = text
 		}
-		text = strings.Repeat(text, times)
 	}
 	last, lastDelta := "", ""
 	for _, s := range pieces {
@@ -127,7 +132,8 @@ func (p reply) text(text string, times int, delay time.Duration) renderedBlock {
 		}
 		rb.deltas = append(rb.deltas, lastDelta)
 	}
-	rb.whole = `{"type":"text","text":` + quote(text) + `}`
+	rb.size = len(text) * max(1, times)
+	rb.whole = func() string { return `{"type":"text","text":` + quote(strings.Repeat(text, max(1, times))) + `}` }
 	return rb
 }
 
@@ -143,9 +149,9 @@ func (p reply) tool(i int, b Reply) (renderedBlock, error) {
 	} else if input, err = p.v.expand(oneLine(b.Input), inString); input == "" {
 		input = "{}"
 	}
-	rb := renderedBlock{start: head + "{}}", whole: head + input + "}"}
+	rb := renderedBlock{start: head + "{}}"}.as(head + input + "}")
 	if !gjson.Valid(input) {
-		rb.whole = head + quote(input) + "}" // the closest that one piece of JSON can come
+		rb = rb.as(head + quote(input) + "}") // the closest that one piece of JSON can come
 	}
 	for _, s := range split(input, p.chunk) {
 		rb.deltas = append(rb.deltas, `{"type":"input_json_delta","partial_json":`+quote(s)+`}`)
@@ -190,7 +196,7 @@ func (p *rendered) message(blocks []string, usage, stop string) string {
 func (p *rendered) whole() string {
 	var blocks []string
 	for _, b := range p.blocks {
-		blocks = append(blocks, b.whole)
+		blocks = append(blocks, b.whole())
 	}
 	return p.message(blocks, p.usage, quote(p.stopReason))
 }
