@@ -29,13 +29,6 @@ type target struct {
 	tag   string // every tag that begins with it
 }
 
-// procID names a process for good: the kernel reuses pids, not pairs of pid
-// and start time. The unit of start is the platform's.
-type procID struct {
-	pid   int
-	start uint64
-}
-
 // launch is what a new process is made of.
 type launch struct {
 	argv           []string

@@ -633,3 +633,14 @@ func TestParentDeathChild(t *testing.T) {
 		Text: `echo $$ > "$F"; while :; do read -t 1 < /dev/null; done`, Dir: "/", Env: map[string]string{"F": file},
 	})
 }
+
+func BenchmarkRun(b *testing.B) {
+	r := New(Config{NoSnapshot: true, OutputDir: b.TempDir()})
+	defer r.Close()
+	dir := b.TempDir()
+	for b.Loop() {
+		if _, err := r.Run(b.Context(), Command{Text: ":", Dir: dir}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -19,6 +19,13 @@ func (sysProcess) adopt(int)     {}
 func (sysProcess) lingers() bool { return false }
 func (sysProcess) close()        {}
 
+// procID names a process for good: the kernel reuses pids, not pairs of pid
+// and start time. The unit of start is the platform's.
+type procID struct {
+	pid   int
+	start uint64
+}
+
 // entry is one row of the process table.
 type entry struct {
 	procID

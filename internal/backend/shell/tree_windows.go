@@ -94,6 +94,9 @@ func terminate(t target, _, limit time.Duration) error {
 
 func leftovers(*process) ([]Process, []procID) { return nil, nil }
 
+// procID is enough here: the job object knows its processes.
+type procID struct{ pid int }
+
 func identify(pid int) procID { return procID{pid: pid} }
 
 func sysProcAttr() *syscall.SysProcAttr {
