@@ -100,6 +100,9 @@ type Config struct {
 	Shaper loop.Shaper
 	// Stops is asked when a reply has no calls. Optional.
 	Stops func(ctx context.Context, reply *msg.Message) loop.Stop
+	// Late is what the harness has to tell the model since the last request:
+	// background work that ended. Optional.
+	Late func() []*msg.Message
 	// Output is the name of the tool that a reply must end with, "" for none.
 	Output   string
 	MaxTurns int

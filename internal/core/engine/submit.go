@@ -187,7 +187,7 @@ func (e *Engine) config(since Totals) loop.Config {
 	e.mu.Unlock()
 	return loop.Config{
 		Provider: e.c.Model.Provider, Models: models, Build: e.build, Tool: e.find, Env: e.env,
-		Gate: e.c.Gate, Shaper: e.c.Shaper, Steer: e.queue.take, Stops: e.stops, Apply: e.apply, Bound: e.c.Bound,
+		Gate: e.c.Gate, Shaper: e.c.Shaper, Steer: e.steer, Stops: e.stops, Apply: e.apply, Bound: e.c.Bound,
 		Spent:     func(name string, u msg.Usage) { e.ledger.add(e.c.Model.Lookup(name), u) },
 		Budget:    func() (event.Reason, string) { return e.ledger.over(e.c.Limits, since) },
 		MaxTurns:  e.c.MaxTurns,
@@ -195,6 +195,16 @@ func (e *Engine) config(since Totals) loop.Config {
 		Concurrency: e.c.Concurrency, Events: e.c.Events,
 		Now: e.c.Now, Sleep: e.c.Sleep, Jitter: e.c.Jitter, NewID: e.c.NewID,
 	}
+}
+
+// steer is what joins the conversation at the loop's boundary: notices of the
+// harness first, then what a person typed.
+func (e *Engine) steer() []*msg.Message {
+	typed := e.queue.take()
+	if e.c.Late == nil {
+		return typed
+	}
+	return append(e.c.Late(), typed...)
 }
 
 // ceiling is the output cap for a reply that its cap cut short; a cap that the

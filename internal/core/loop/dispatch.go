@@ -105,6 +105,7 @@ func (b *batch) plan(c *call) {
 		return
 	}
 	c.env = b.r.Env()
+	c.env.Use = c.use.ID
 	planned, err := t.Plan(c.use.Input, c.env)
 	if err != nil {
 		c.fault(err)

@@ -85,7 +85,11 @@ func (r *run) steer(st state) state {
 		return st
 	}
 	for _, m := range r.Steer() {
-		r.emit(event.Message{Msg: m, Source: "steer"})
+		source := "steer"
+		if m.Meta {
+			source = "inject"
+		}
+		r.emit(event.Message{Msg: m, Source: source})
 		st = st.join(m)
 	}
 	return st

@@ -1,0 +1,156 @@
+package app
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+)
+
+// version is set by the linker.
+var version = "dev"
+
+// Version is hew's version as three numbers; a build without one is 0.0.0.
+func Version() string {
+	if version == "dev" {
+		return "0.0.0-dev"
+	}
+	return version
+}
+
+// Env is the process as app sees it, so that tests can stand in for it.
+type Env struct {
+	Args           []string
+	Environ        []string
+	Dir            string
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer
+	// StdinTTY and StdoutTTY tell whether a terminal is at the other end.
+	StdinTTY, StdoutTTY bool
+	UID                 int
+}
+
+// Process is the real process.
+func Process() Env {
+	dir, err := os.Getwd()
+	if err != nil {
+		dir = ""
+	}
+	return Env{
+		Args: os.Args[1:], Environ: os.Environ(), Dir: dir, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
+		StdinTTY: terminal(os.Stdin), StdoutTTY: terminal(os.Stdout), UID: os.Getuid(),
+	}
+}
+
+func terminal(f *os.File) bool {
+	st, err := f.Stat()
+	return err == nil && st.Mode()&os.ModeCharDevice != 0 && st.Mode()&os.ModeDevice != 0 && f.Name() != os.DevNull
+}
+
+func (e Env) getenv(name string) string {
+	for i := len(e.Environ) - 1; i >= 0; i-- {
+		if v, ok := strings.CutPrefix(e.Environ[i], name+"="); ok {
+			return v
+		}
+	}
+	return ""
+}
+
+// Exit codes. A signal's is 128 plus its number.
+const (
+	exitOK    = 0
+	exitError = 1
+	exitUsage = 1 // the ecosystem's tools use 1 for a wrong command line, too
+)
+
+// command is one subcommand.
+type command struct {
+	name, args, help string
+	run              func(e Env, args []string) error
+}
+
+func commands() []command {
+	return []command{
+		{"demo", "[--keep]", "see hew at work on a bundled project, with a scripted model and no key", runDemo},
+		{"tools", "[--json]", "list the tools and when each is offered", runTools},
+		{"models", "[--json]", "list the models that hew knows", runModels},
+		{"auth", "status [--json|--text]", "say which credential would be used, without showing it", runAuth},
+		{"doctor", "", "check the installation and the settings; changes nothing", runDoctor},
+		{"completion", "bash|zsh|fish", "print a shell completion script", runCompletion},
+		{"help", "[command]", "print this help", runHelp},
+	}
+}
+
+// failure is an error that has already been told; only the exit code is left.
+type failure struct{ code int }
+
+func (f *failure) Error() string { return fmt.Sprintf("exit code %d", f.code) }
+
+// Main runs the program and returns its exit code.
+func Main(e Env) (code int) {
+	err := dispatch(e)
+	var f *failure
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.As(err, &f):
+		return f.code
+	}
+	fmt.Fprintln(e.Stderr, sentence(err))
+	var u *usageError
+	if errors.As(err, &u) {
+		return exitUsage
+	}
+	return exitError
+}
+
+// sentence is an error as a person should see it.
+func sentence(err error) string {
+	var u *usageError
+	if errors.As(err, &u) {
+		return u.Error()
+	}
+	return "Error: " + err.Error()
+}
+
+func dispatch(e Env) error {
+	if len(e.Args) > 0 {
+		for _, c := range commands() {
+			if c.name == e.Args[0] {
+				return c.run(e, e.Args[1:])
+			}
+		}
+	}
+	o, err := parse(e.Args)
+	if err != nil {
+		return err
+	}
+	switch {
+	case o.Help:
+		return runHelp(e, nil)
+	case o.Version:
+		_, err := fmt.Fprintf(e.Stdout, "%s (hew)\n", Version())
+		return err
+	}
+	if err := mistyped(e, o); err != nil {
+		return err
+	}
+	return runPrompt(e, o)
+}
+
+// mistyped catches a subcommand that is spelled wrong, before it becomes a
+// prompt that costs money.
+func mistyped(e Env, o *Options) error {
+	if len(e.Args) != 1 || o.Print || o.Prompt == "" || strings.ContainsAny(o.Prompt, " \n\t") || !e.StdinTTY {
+		return nil
+	}
+	var names []string
+	for _, c := range commands() {
+		names = append(names, c.name)
+	}
+	if near := nearest(names, o.Prompt); near != "" {
+		return &usageError{fmt.Sprintf("unknown command '%s'\n(Did you mean hew %s? To send the word as a prompt: hew -p %s)", o.Prompt, near, o.Prompt)}
+	}
+	return nil
+}

@@ -1,0 +1,111 @@
+package app
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"text/tabwriter"
+
+	"github.com/hew-agent/hew/internal/wiring"
+)
+
+// runTools lists the pool: what is always offered, and under which condition the rest.
+func runTools(e Env, args []string) error {
+	asJSON, err := onlyJSON("tools", args)
+	if err != nil {
+		return err
+	}
+	list := wiring.Tools()
+	if asJSON {
+		return printJSON(e.Stdout, list)
+	}
+	w := tabwriter.NewWriter(e.Stdout, 0, 4, 2, ' ', 0)
+	for _, t := range list {
+		when := "always"
+		if !t.Always {
+			when = t.Condition
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\n", t.Name, t.Origin, when)
+	}
+	return w.Flush()
+}
+
+// runModels lists the model table.
+func runModels(e Env, args []string) error {
+	asJSON, err := onlyJSON("models", args)
+	if err != nil {
+		return err
+	}
+	list := wiring.Models(e.getenv)
+	if asJSON {
+		return printJSON(e.Stdout, list)
+	}
+	w := tabwriter.NewWriter(e.Stdout, 0, 4, 2, ' ', 0)
+	fmt.Fprintln(w, "MODEL\tALIASES\tWINDOW\tOUTPUT\t$/M IN\t$/M OUT")
+	for _, m := range list {
+		fmt.Fprintf(w, "%s\t%v\t%d\t%d\t%g\t%g\n", m.ID, m.Aliases, m.Window, m.MaxOutput, m.Price.Input, m.Price.Output)
+	}
+	return w.Flush()
+}
+
+// runAuth says which credential would be used. The exit code is 1 when there is none.
+func runAuth(e Env, args []string) error {
+	if len(args) == 0 || args[0] != "status" {
+		return &usageError{"hew auth takes: status [--json|--text]"}
+	}
+	st, err := wiring.Credential(wiring.Options{Environ: e.Environ, Cwd: e.Dir, Sources: "user,project,local"})
+	if err != nil {
+		return err
+	}
+	if slices.Contains(args[1:], "--text") {
+		fmt.Fprintf(e.Stdout, "%s\n", st.Sentence())
+	} else if err := printJSON(e.Stdout, st); err != nil {
+		return err
+	}
+	if !st.LoggedIn {
+		return &failure{exitError}
+	}
+	return nil
+}
+
+func onlyJSON(name string, args []string) (bool, error) {
+	switch {
+	case len(args) == 0:
+		return false, nil
+	case len(args) == 1 && args[0] == "--json":
+		return true, nil
+	}
+	return false, &usageError{fmt.Sprintf("hew %s takes --json and nothing else", name)}
+}
+
+func printJSON(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(v)
+}
+
+// runDoctor prints what a person needs when hew does not do what they expect.
+// It reads and changes nothing.
+func runDoctor(e Env, args []string) error {
+	if len(args) > 0 {
+		return &usageError{"hew doctor takes no arguments"}
+	}
+	report, err := wiring.Examine(wiring.Options{Environ: e.Environ, Cwd: e.Dir, Sources: "user,project,local", Version: Version(), Root: e.UID == 0})
+	if err != nil {
+		return err
+	}
+	bad := false
+	for _, c := range report {
+		mark := "ok  "
+		if !c.OK {
+			mark, bad = "FIX ", true
+		}
+		fmt.Fprintf(e.Stdout, "%s %-14s %s\n", mark, c.Name, c.Text)
+	}
+	if bad {
+		return &failure{exitError}
+	}
+	return nil
+}

@@ -1,0 +1,288 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/hew-agent/hew/internal/core/engine"
+	"github.com/hew-agent/hew/internal/event"
+	"github.com/hew-agent/hew/internal/state/session"
+	"github.com/hew-agent/hew/internal/surface/streamjson"
+	"github.com/hew-agent/hew/internal/wiring"
+)
+
+// maxStdin bounds what a pipe may add to a prompt, in bytes.
+const maxStdin = 10 << 20
+
+// runPrompt is the headless surface: one prompt, or a stream of them.
+func runPrompt(e Env, o *Options) error {
+	r := &headless{e: e, o: o}
+	if err := r.check(); err != nil {
+		return err
+	}
+	tr, err := openTrace(o.Trace)
+	if err != nil {
+		return err
+	}
+	defer tr.close()
+	tr.mark("security")
+	secure()
+	ctx, stop := signals(context.Background())
+	defer stop()
+	tr.mark("signals")
+	r.trace = tr
+	tr.mark("mode")
+	return r.run(ctx)
+}
+
+type headless struct {
+	e     Env
+	o     *Options
+	trace *traceFile
+	mu    sync.Mutex // guards Stderr
+}
+
+// check refuses combinations that cannot mean anything.
+func (r *headless) check() error {
+	o := r.o
+	switch {
+	case o.Output == "stream-json" && !o.Verbose:
+		return &usageError{"when using --print, --output-format=stream-json requires --verbose"}
+	case o.Input == "stream-json" && o.Output != "stream-json":
+		return &usageError{"--input-format=stream-json requires --output-format=stream-json"}
+	case o.Partial && o.Output != "stream-json":
+		return &usageError{"--include-partial-messages requires --output-format=stream-json"}
+	case o.Replay && (o.Input != "stream-json" || o.Output != "stream-json"):
+		return &usageError{"--replay-user-messages requires --input-format and --output-format stream-json"}
+	case o.Given("system-prompt") && o.Given("system-prompt-file"):
+		return &usageError{"--system-prompt and --system-prompt-file exclude each other"}
+	case o.PromptTool != "" && o.PromptTool != "stdio":
+		return &usageError{"--permission-prompt-tool takes stdio in this build"}
+	case o.Given("resume") && o.Resume == "":
+		return &usageError{"--resume needs a session id or name in a headless run; without a terminal there is no picker"}
+	case o.Continue && o.Resume != "":
+		return &usageError{"--continue and --resume exclude each other"}
+	case !o.Print && r.e.StdoutTTY && o.Input != "stream-json":
+		return &usageError{"this build has no terminal interface; use hew -p \"your prompt\""}
+	}
+	return nil
+}
+
+func (r *headless) run(ctx context.Context) error {
+	stream := r.o.Input == "stream-json"
+	prompt, err := r.prompt(stream)
+	if err != nil {
+		return err
+	}
+	var host *streamjson.Host
+	if stream {
+		host = streamjson.NewHost(session.NewID)
+	}
+	w, err := r.wiring(host)
+	if err != nil {
+		return err
+	}
+	conv, err := wiring.Open(ctx, w)
+	if err != nil {
+		return r.failed(err)
+	}
+	surface := streamjson.New(streamjson.Config{
+		Engine: conv.Engine, Out: r.e.Stdout, Format: streamjson.Format(r.o.Output),
+		Partial: r.o.Partial, Verbose: r.o.Verbose, Replay: r.o.Replay, Host: host,
+		Facts: func() streamjson.Facts { return facts(conv) }, Now: time.Now, NewID: session.NewID,
+	})
+	if stream {
+		err = surface.Stream(ctx, r.e.Stdin)
+	} else {
+		err = surface.Prompt(ctx, w.User(prompt))
+	}
+	err = errors.Join(r.ended(ctx, err), conv.Close())
+	if err == nil && surface.Failed() {
+		return &failure{exitError}
+	}
+	return err
+}
+
+// ended turns a signal into its exit code.
+func (r *headless) ended(ctx context.Context, err error) error {
+	var s *signalled
+	if errors.As(context.Cause(ctx), &s) {
+		return &failure{128 + s.number}
+	}
+	return err
+}
+
+// failed reports an error from before the run in the form that programs on
+// the other side of a pipe expect.
+func (r *headless) failed(err error) error {
+	var none *wiring.NoSession
+	if r.o.Output == "stream-json" && errors.As(err, &none) {
+		streamjson.Refuse(r.e.Stdout, session.NewID(), session.NewID(), err.Error())
+	}
+	return err
+}
+
+// prompt joins the argument and what a pipe brings.
+func (r *headless) prompt(stream bool) (string, error) {
+	if stream {
+		if r.o.Prompt != "" {
+			return "", &usageError{"with --input-format=stream-json the prompt comes on standard input, not as an argument"}
+		}
+		return "", nil
+	}
+	piped, err := r.piped()
+	if err != nil {
+		return "", err
+	}
+	parts := []string{}
+	for _, p := range []string{r.o.Prompt, piped} {
+		if strings.TrimSpace(p) != "" {
+			parts = append(parts, p)
+		}
+	}
+	if len(parts) == 0 {
+		return "", &usageError{"input must be provided either through stdin or as a prompt argument when using --print"}
+	}
+	return strings.Join(parts, "\n"), nil
+}
+
+func (r *headless) piped() (string, error) {
+	if r.e.StdinTTY || r.e.Stdin == nil {
+		return "", nil
+	}
+	data, err := io.ReadAll(io.LimitReader(r.e.Stdin, maxStdin+1))
+	if err != nil {
+		r.warn("standard input cannot be read and is left out: " + err.Error())
+		return "", nil
+	}
+	if len(data) > maxStdin {
+		return "", fmt.Errorf("standard input is larger than %d MB; write it to a file and name the file in the prompt", maxStdin>>20)
+	}
+	return string(data), nil
+}
+
+func (r *headless) warn(text string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	fmt.Fprintln(r.e.Stderr, "hew: "+text)
+}
+
+// wiring maps the command line to what a conversation is made of.
+func (r *headless) wiring(host *streamjson.Host) (*wiring.Options, error) {
+	o := r.o
+	w := &wiring.Options{
+		Version: Version(), Entrypoint: r.entrypoint(), Environ: r.e.Environ, Cwd: r.e.Dir, Root: r.e.UID == 0,
+		Continue: o.Continue, Fork: o.Fork, NoPersist: o.NoPersist, Resume: o.Resume, SessionID: o.SessionID, Name: o.Name,
+		Model: o.Model, Effort: o.Effort, Thinking: o.Thinking, Fallback: ruleList([]string{o.Fallback}), Betas: ruleList([]string{o.Betas}),
+		MaxThinking: o.MaxThinking, MaxTurns: o.MaxTurns, TaskBudget: o.TaskBudget, MaxBudget: o.MaxBudget,
+		SystemGiven: o.Given("system-prompt") || o.Given("system-prompt-file"), SystemPrompt: o.SystemPrompt, AppendPrompt: o.AppendPrompt,
+		Bare: o.Bare, Tools: ruleList(o.Tools), ToolsGiven: o.Given("tools"),
+		Allowed: ruleList(o.Allowed), Disallowed: ruleList(o.Disallowed), AddDirs: o.AddDirs, Mode: o.Mode,
+		SkipPermissions: o.SkipPermissions, AllowSkip: o.AllowSkip, NoPrompts: o.Prompts == "none",
+		Settings: o.Settings, Sources: o.Sources, Events: o.Partial, Notice: r.warn,
+		Now: time.Now, Sleep: engine.Sleep, Jitter: rand.Float64, NewID: session.NewID,
+	}
+	if host != nil && o.PromptTool == "stdio" && o.Prompts != "none" {
+		w.Asker, w.Interactive = host, true
+	}
+	if r.trace != nil && r.trace.t != nil {
+		w.Trace = r.trace.t.Event
+	}
+	if err := r.files(w); err != nil {
+		return nil, err
+	}
+	return w, nil
+}
+
+func (r *headless) entrypoint() string {
+	if v := r.e.getenv("CLAUDE_CODE_ENTRYPOINT"); v != "" {
+		return v
+	}
+	return "sdk-cli"
+}
+
+// files reads the options that name files.
+func (r *headless) files(w *wiring.Options) error {
+	o := r.o
+	if o.SystemPromptFile != "" {
+		data, err := os.ReadFile(o.SystemPromptFile)
+		if err != nil {
+			return fmt.Errorf("--system-prompt-file: %w", err)
+		}
+		w.SystemPrompt = string(data)
+	}
+	if o.AppendPromptFile != "" {
+		data, err := os.ReadFile(o.AppendPromptFile)
+		if err != nil {
+			return fmt.Errorf("--append-system-prompt-file: %w", err)
+		}
+		w.AppendPrompt = strings.TrimSpace(w.AppendPrompt + "\n\n" + string(data))
+	}
+	if o.Schema == "" {
+		return nil
+	}
+	schema := []byte(o.Schema)
+	if !strings.HasPrefix(strings.TrimSpace(o.Schema), "{") {
+		data, err := os.ReadFile(o.Schema)
+		if err != nil {
+			return fmt.Errorf("--json-schema is neither a JSON object nor a readable file: %w", err)
+		}
+		schema = data
+	}
+	var object map[string]any
+	if err := json.Unmarshal(schema, &object); err != nil {
+		return fmt.Errorf("--json-schema is not a JSON object: %w", err)
+	}
+	w.Schema = schema
+	return nil
+}
+
+func facts(c *wiring.Conversation) streamjson.Facts {
+	var names []string
+	for _, s := range c.Engine.Offered() {
+		names = append(names, s.Name)
+	}
+	return streamjson.Facts{
+		Cwd: c.Engine.Place().Cwd, Tools: names, Model: c.Engine.Model().ID, PermissionMode: c.Engine.Mode(),
+		APIKeySource: c.KeySource, Version: Version(), OutputStyle: c.Style, Additional: c.Additional,
+	}
+}
+
+// traceFile is the target of --trace, or nothing.
+type traceFile struct {
+	f *os.File
+	t *engine.Tracer
+}
+
+func openTrace(path string) (*traceFile, error) {
+	if path == "" {
+		return &traceFile{}, nil
+	}
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("--trace: %w", err)
+	}
+	return &traceFile{f, engine.NewTracer(f, time.Now)}, nil
+}
+
+func (t *traceFile) mark(name string) {
+	if t.t != nil {
+		t.t.Mark("start", name)
+	}
+}
+
+func (t *traceFile) close() {
+	if t.f != nil {
+		_ = t.f.Close() // a trace is best effort
+	}
+}
+
+var _ event.Asker = (*streamjson.Host)(nil)

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"time"
+)
+
+// reply is one answer of the model: text in one or many deltas, or a call that reads a file.
+type reply struct {
+	deltas []string
+	read   string // path of a file; no call when empty
+}
+
+func text(words string) reply { return reply{deltas: []string{words}} }
+
+func reading(path string) reply { return reply{read: path} }
+
+// readName is the tool that hew's model must call to have a file read.
+const readName = "Read"
+
+// send streams the reply as server-sent events. Each text delta is a write of its own, as from a real model; the events that end the
+// reply go together in the last one, before which the time is taken: after it, the client may be at work already.
+func (r reply) send(w http.ResponseWriter, id string) (left time.Time, err error) {
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.Header().Set("Request-Id", "req_"+id)
+	out := stream{w: w, flush: http.NewResponseController(w)}
+	out.event("message_start", map[string]any{"message": map[string]any{
+		"id": "msg_" + id, "type": "message", "role": "assistant", "model": "claude-sonnet-4-5", "content": []any{},
+		"stop_reason": nil, "stop_sequence": nil, "usage": map[string]int{"input_tokens": 1000, "output_tokens": 1},
+	}})
+	stop := "end_turn"
+	if r.read == "" {
+		out.event("content_block_start", map[string]any{"index": 0, "content_block": map[string]string{"type": "text", "text": ""}})
+		for _, d := range r.deltas {
+			out.delta(map[string]string{"type": "text_delta", "text": d})
+			if err := out.send(); err != nil {
+				return left, err
+			}
+		}
+	} else {
+		stop = "tool_use"
+		input, err := json.Marshal(map[string]string{"file_path": r.read})
+		if err != nil {
+			return left, err
+		}
+		out.event("content_block_start", map[string]any{"index": 0, "content_block": map[string]any{
+			"type": "tool_use", "id": "toolu_" + id, "name": readName, "input": map[string]any{},
+		}})
+		out.delta(map[string]string{"type": "input_json_delta", "partial_json": string(input)})
+	}
+	out.event("content_block_stop", map[string]any{"index": 0})
+	out.event("message_delta", map[string]any{
+		"delta": map[string]any{"stop_reason": stop, "stop_sequence": nil}, "usage": map[string]int{"output_tokens": 20},
+	})
+	out.event("message_stop", map[string]any{})
+	left = time.Now()
+	return left, out.send()
+}
+
+// stream collects events between two flushes.
+type stream struct {
+	w     http.ResponseWriter
+	flush *http.ResponseController
+	buf   []byte
+	err   error
+}
+
+func (s *stream) delta(d map[string]string) {
+	s.event("content_block_delta", map[string]any{"index": 0, "delta": d})
+}
+
+func (s *stream) event(kind string, fields map[string]any) {
+	fields["type"] = kind
+	data, err := json.Marshal(fields)
+	if err != nil {
+		s.err = fmt.Errorf("encode %s: %w", kind, err)
+		return
+	}
+	s.buf = fmt.Appendf(s.buf, "event: %s\ndata: %s\n\n", kind, data)
+}
+
+func (s *stream) send() error {
+	if s.err != nil {
+		return s.err
+	}
+	if _, err := s.w.Write(s.buf); err != nil {
+		return err
+	}
+	s.buf = s.buf[:0]
+	return s.flush.Flush()
+}

@@ -1,0 +1,139 @@
+// Package hewtest runs the scenarios: the real binary against the scripted model on loopback.
+//
+// A scenario is a txtar file under testdata/scenarios. docs/testing.md says how
+// to write one; commands_test.go holds the commands beyond testscript's own.
+package hewtest
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/hew-agent/hew/internal/app"
+	"github.com/hew-agent/hew/internal/backend/provider/script"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"hew": func() { os.Exit(app.Main(app.Process())) },
+	})
+}
+
+const scenarios = "../../testdata/scenarios"
+
+// TestScenarios runs each area as a subtest, so that one can be picked:
+// go test ./internal/hewtest -run 'TestScenarios/headless/name'.
+func TestScenarios(t *testing.T) {
+	areas, err := os.ReadDir(scenarios)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range areas {
+		if !a.IsDir() {
+			continue
+		}
+		t.Run(a.Name(), func(t *testing.T) {
+			testscript.Run(t, testscript.Params{
+				Dir: filepath.Join(scenarios, a.Name()), Setup: setup, Cmds: commands(),
+				RequireExplicitExec: true, RequireUniqueNames: true, UpdateScripts: os.Getenv("UPDATE") != "",
+				Condition: condition,
+			})
+		})
+	}
+}
+
+// condition adds [root], [tool:NAME]: whether a program is at hand.
+func condition(c string) (bool, error) {
+	switch name, arg, _ := strings.Cut(c, ":"); name {
+	case "root":
+		return os.Getuid() == 0, nil
+	case "tool":
+		_, err := os.Stat("/usr/bin/" + arg)
+		return err == nil, nil
+	}
+	return false, fmt.Errorf("unknown condition %q", c)
+}
+
+// setup gives a scenario an empty home, a project folder to stand in, and no
+// variable of the machine that could change an outcome.
+func setup(env *testscript.Env) error {
+	home, proj := filepath.Join(env.WorkDir, "home"), filepath.Join(env.WorkDir, "proj")
+	for _, d := range []string{home, proj, filepath.Join(env.WorkDir, "tmp")} {
+		if err := os.MkdirAll(d, 0o755); err != nil {
+			return err
+		}
+	}
+	env.Cd = proj
+	env.Setenv("HOME", home)
+	env.Setenv("TMPDIR", filepath.Join(env.WorkDir, "tmp"))
+	env.Setenv("PROJ", proj)
+	env.Setenv("CFG", filepath.Join(home, ".claude"))
+	env.Setenv("GOCACHE", goCache())
+	env.Setenv("GOFLAGS", "-mod=mod")
+	env.Setenv("LANG", "C.UTF-8")
+	env.Setenv("ANTHROPIC_API_KEY", "test-key-0123456789")
+	env.Setenv("ANTHROPIC_BASE_URL", "http://127.0.0.1:9") // nothing listens there until a model starts
+	env.Setenv("ANTHROPIC_MODEL", "claude-sonnet-4-5")
+	s := &stage{}
+	env.Values[stageKey{}] = s
+	env.Defer(func() { s.stop() })
+	return nil
+}
+
+// goCache lets scenarios that run go share the machine's build cache.
+func goCache() string {
+	if c := os.Getenv("GOCACHE"); c != "" {
+		return c
+	}
+	d, err := os.UserCacheDir()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(d, "go-build")
+}
+
+type stageKey struct{}
+
+// stage is what a scenario has running.
+type stage struct {
+	mu     sync.Mutex
+	model  *script.Model
+	server *http.Server
+	procs  map[string]*process
+}
+
+func on(ts *testscript.TestScript) *stage { return ts.Value(stageKey{}).(*stage) }
+
+// serve starts the scripted model and points hew at it.
+func (s *stage) serve(ts *testscript.TestScript, sc *script.Scenario) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	ts.Check(err)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.server != nil {
+		ts.Check(s.server.Close())
+	}
+	s.model = script.New(sc, script.Config{Keep: true, LogDir: filepath.Join(ts.Getenv("WORK"), "requests")})
+	s.server = &http.Server{Handler: s.model, ReadHeaderTimeout: 10 * time.Second}
+	go func(srv *http.Server) { _ = srv.Serve(l) }(s.server)
+	ts.Setenv("ANTHROPIC_BASE_URL", "http://"+l.Addr().String())
+}
+
+func (s *stage) stop() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, p := range s.procs {
+		p.kill()
+	}
+	if s.server != nil {
+		_ = s.server.Close()
+	}
+}

@@ -1,0 +1,200 @@
+package wiring
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/hew-agent/hew/internal/backend/credential"
+	"github.com/hew-agent/hew/internal/backend/provider"
+	"github.com/hew-agent/hew/internal/backend/provider/anthropic"
+	"github.com/hew-agent/hew/internal/backend/provider/script"
+	"github.com/hew-agent/hew/internal/backend/shell"
+	"github.com/hew-agent/hew/internal/core/engine"
+)
+
+// scripted is how the scripted model is named: script:FILE.
+const scripted = "script:"
+
+// model chooses the provider and the model. It is settled here once; the loop
+// never asks which it is.
+func (b *build) model(context.Context) (engine.Model, error) {
+	over := provider.OverridesFromEnv(b.env)
+	m := engine.Model{
+		Name: b.modelName(), Lookup: func(name string) provider.Model { return provider.Lookup(name, over) },
+		MaxOutput: over.Output, Effort: b.effort(), CacheTTL: b.cacheTTL(), Retries: b.retries(),
+		NoWhole: b.env("CLAUDE_CODE_DISABLE_NONSTREAMING_FALLBACK") != "",
+	}
+	m.Fallbacks = b.fallbacks(m.Name)
+	m.Thinking = b.thinking()
+	if file, ok := strings.CutPrefix(m.Name, scripted); ok {
+		sc, err := script.Load(file)
+		if err != nil {
+			return m, fmt.Errorf("the scripted model: %w", err)
+		}
+		m.Provider, m.Name = script.New(sc, script.Config{}), "scripted-model"
+		b.conv.KeySource = "none"
+		return m, nil
+	}
+	p, err := b.anthropic()
+	m.Provider = p
+	return m, err
+}
+
+// modelName follows the documented order: the command line, the environment,
+// the session that is resumed, the settings, the default.
+func (b *build) modelName() string {
+	past := ""
+	if b.past != nil {
+		past = b.past.Model
+	}
+	for _, n := range []string{b.o.Model, b.env("ANTHROPIC_MODEL"), past, b.settings.Model(), b.env("ANTHROPIC_DEFAULT_MODEL")} {
+		if n != "" {
+			return n
+		}
+	}
+	return "default"
+}
+
+// fallbacks are the models of the chain other than the main one.
+func (b *build) fallbacks(main string) []string {
+	list := b.o.Fallback
+	if len(list) == 0 {
+		list = b.settings.FallbackModel()
+	}
+	var out []string
+	for _, n := range list {
+		if n != main && len(out) < 3 {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+func (b *build) effort() string {
+	for _, e := range []string{b.env("CLAUDE_CODE_EFFORT_LEVEL"), b.o.Effort, b.settings.EffortLevel()} {
+		if e != "" {
+			return e
+		}
+	}
+	return ""
+}
+
+// thinking is on unless it was switched off; a budget is kept as given.
+func (b *build) thinking() provider.Thinking {
+	if b.o.Thinking == "disabled" || b.env("MAX_THINKING_TOKENS") == "0" {
+		return provider.Thinking{}
+	}
+	if on, set := b.settings.AlwaysThinkingEnabled(); set && !on && b.o.Thinking == "" && b.o.MaxThinking == 0 {
+		return provider.Thinking{}
+	}
+	budget := b.o.MaxThinking
+	if budget == 0 {
+		budget = b.number("MAX_THINKING_TOKENS")
+	}
+	return provider.Thinking{Adaptive: true, Budget: budget}
+}
+
+func (b *build) cacheTTL() string {
+	if b.env("DISABLE_PROMPT_CACHING") != "" {
+		return ""
+	}
+	if b.settings.Text("promptCacheTtl") == "1h" {
+		return "1h"
+	}
+	return "5m"
+}
+
+func (b *build) retries() int {
+	return min(b.number("CLAUDE_CODE_MAX_RETRIES"), provider.MaxRetries)
+}
+
+// env reads a variable as commands see it: the settings' env block wins.
+func (b *build) env(name string) string {
+	if v, ok := b.settings.Env()[name]; ok {
+		return v
+	}
+	return b.o.getenv(name)
+}
+
+func (b *build) anthropic() (provider.Provider, error) {
+	keys := credential.New(b.credentials())
+	headers, err := anthropic.ParseHeaders(b.env("ANTHROPIC_CUSTOM_HEADERS"))
+	if err != nil {
+		return nil, fmt.Errorf("ANTHROPIC_CUSTOM_HEADERS: %w", err)
+	}
+	return anthropic.New(anthropic.Config{
+		BaseURL: b.env("ANTHROPIC_BASE_URL"), APIVersion: b.env("HEW_ANTHROPIC_VERSION"), Version: b.o.Version,
+		Auth:    func(ctx context.Context, rejected string) (anthropic.Auth, error) { return auth(ctx, keys, rejected) },
+		Headers: headers, Betas: b.betas(), ExtraBody: b.env("CLAUDE_CODE_EXTRA_BODY"),
+		HeaderTimeout: b.millis("API_TIMEOUT_MS"), StallTimeout: b.millis("API_FORCE_IDLE_TIMEOUT"),
+		Network: anthropic.NetworkFromEnv(b.env),
+	})
+}
+
+func (b *build) betas() []string {
+	out := append([]string(nil), b.o.Betas...)
+	for _, v := range strings.Split(b.env("ANTHROPIC_BETAS"), ",") {
+		if v = strings.TrimSpace(v); v != "" {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// auth turns a credential into what the endpoint is sent.
+func auth(ctx context.Context, keys *credential.Resolver, rejected string) (anthropic.Auth, error) {
+	c, err := keys.Key(ctx, rejected)
+	if err != nil {
+		return anthropic.Auth{}, err
+	}
+	style := anthropic.APIKey
+	if c.Bearer() {
+		style = anthropic.Bearer
+	}
+	return anthropic.Auth{Style: style, Secret: c.Secret.Reveal(), Betas: c.Betas()}, nil
+}
+
+func (b *build) credentials() credential.Config {
+	return credential.Config{
+		Env: b.env, Helper: b.settings.APIKeyHelper(), Run: b.helper, Home: b.home.Dir,
+		KeysOnly: b.o.Bare, Notice: b.notice, Now: b.o.Now,
+	}
+}
+
+// helperTimeout bounds a program that prints a key.
+const helperTimeout = time.Minute
+
+// helper runs a command line that prints a credential. Its output is in no error.
+func (b *build) helper(ctx context.Context, command string) (string, error) {
+	r := shell.New(shell.Config{NoSnapshot: true, Env: b.environ()})
+	res, err := r.Exec(ctx, shell.Program{Argv: []string{r.Shell(), "-c", command}, Dir: b.place.Project, Timeout: helperTimeout, Unconfined: true})
+	if err = errors.Join(err, r.Close()); err != nil {
+		return "", err
+	}
+	if res.ExitCode != 0 {
+		return "", fmt.Errorf("it ended with exit code %d", res.ExitCode)
+	}
+	return string(res.Stdout), nil
+}
+
+// keySource names the credential in the words of system/init.
+func (b *build) keySource() string {
+	switch {
+	case b.env("ANTHROPIC_AUTH_TOKEN") != "":
+		return "ANTHROPIC_AUTH_TOKEN"
+	case b.env("ANTHROPIC_API_KEY") != "":
+		return "ANTHROPIC_API_KEY"
+	case b.settings.APIKeyHelper() != "":
+		return "apiKeyHelper"
+	case b.env("CLAUDE_CODE_OAUTH_TOKEN") != "":
+		return "CLAUDE_CODE_OAUTH_TOKEN"
+	}
+	if _, err := os.Stat(b.home.Dir + "/" + credential.FileName); err == nil {
+		return "oauth"
+	}
+	return "none"
+}

@@ -1,0 +1,194 @@
+package wiring
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/hew-agent/hew/internal/action/gate"
+	"github.com/hew-agent/hew/internal/action/policy"
+	"github.com/hew-agent/hew/internal/backend/fsys"
+	"github.com/hew-agent/hew/internal/event"
+	"github.com/hew-agent/hew/internal/state/settings"
+	"github.com/hew-agent/hew/internal/tool"
+)
+
+// families are the tools whose names judge the kinds of access.
+var families = policy.Families{Read: "Read", Edit: "Edit", Exec: "Bash", Fetch: "WebFetch"}
+
+// disk is the file system as policy may see it.
+type disk struct{}
+
+// Resolve follows links as the kernel does; what does not exist keeps its name.
+func (disk) Resolve(path string) (string, bool) {
+	real, err := fsys.Real(path)
+	return real, err == nil
+}
+
+// Glob lists what an absolute shell pattern matches. It may list more than a
+// shell would (names with a leading dot), which is the careful side.
+func (disk) Glob(pattern string) []string {
+	found, err := filepath.Glob(strings.ReplaceAll(pattern, "[!", "[^"))
+	if err != nil {
+		return nil
+	}
+	return found
+}
+
+// safety builds the policy in force at start.
+func (b *build) safety(specs []tool.Spec) (*policy.Snapshot, error) {
+	p := b.settings.Permissions()
+	mode, err := b.mode(p)
+	if err != nil {
+		return nil, err
+	}
+	cfg := policy.Config{
+		Layers: b.layers(p), Mode: mode, Families: families, Tools: specs,
+		Project: b.place.Project, Home: b.o.userHome(), Roots: b.place.Roots[1:],
+		FS:        policy.FileSystem{CaseInsensitive: runtime.GOOS != "linux", Normalizing: runtime.GOOS == "darwin"},
+		Protected: b.protected(), ManagedOnly: p.ManagedRulesOnly,
+		BlockReadsOutside: p.BlockReadsOutside, BlockWritesOutside: p.BlockWritesOutside,
+		NoPrompts: p.DenyInsteadOfAsking || b.o.NoPrompts, BypassDisabled: p.BypassDisabled,
+		Reader: b.facts,
+	}
+	s := policy.New(cfg)
+	for _, w := range s.Warnings() {
+		b.notice(fmt.Sprintf("permission rule %q of %s is not used: %s", w.Rule, w.Origin.File, w.Text))
+	}
+	return s, nil
+}
+
+// rememberedCommands is how many readings of shell texts are kept.
+const rememberedCommands = 256
+
+// protected are hew's own files, which no allow rule opens for writing. The
+// project memory inside them is the model's own.
+func (b *build) protected() []string {
+	h := b.home
+	return []string{
+		h.Settings(), h.State(), h.Own(), filepath.Join(h.Dir, ".credentials.json"),
+		filepath.Join(h.Dir, "hooks"), filepath.Join(h.Dir, "agents"), filepath.Join(h.Dir, "skills"),
+		filepath.Join(h.Dir, "commands"), filepath.Join(h.Dir, "plugins"),
+	}
+}
+
+func (b *build) mode(p settings.Permissions) (policy.Mode, error) {
+	name := b.o.Mode
+	if b.o.SkipPermissions {
+		name = string(policy.Bypass)
+	}
+	if name == "" {
+		name = p.DefaultMode
+	}
+	m, notice, err := policy.ParseMode(name)
+	if err != nil {
+		return "", err
+	}
+	if notice != "" {
+		b.notice(notice)
+	}
+	if m == policy.Auto {
+		// The classifier that this mode needs is not part of this build.
+		b.notice("permission mode auto is not available; the run uses the mode manual")
+		m = policy.Default
+	}
+	if m == policy.Bypass {
+		return m, b.o.mayBypass(p.BypassDisabled)
+	}
+	return m, nil
+}
+
+// mayBypass refuses to switch permissions off where that would hand over the machine.
+func (o *Options) mayBypass(disabled bool) error {
+	if disabled {
+		return errors.New("bypassPermissions is disabled by permissions.disableBypassPermissionsMode; use another --permission-mode")
+	}
+	if o.Root && o.getenv("IS_SANDBOX") != "1" {
+		return errors.New("--dangerously-skip-permissions cannot be used with root or sudo privileges for security reasons; run hew as an ordinary user, or set IS_SANDBOX=1 inside a sandbox")
+	}
+	return nil
+}
+
+// layers sorts the rules of all files by where they come from.
+func (b *build) layers(p settings.Permissions) []policy.Layer {
+	out := []policy.Layer{{
+		Origin: policy.Origin{Scope: policy.ScopeFlags, File: "the command line", Dir: b.place.Project},
+		Allow:  b.o.Allowed, Deny: b.o.Disallowed,
+	}}
+	index := map[settings.Origin]int{}
+	at := func(o settings.Origin) *policy.Layer {
+		o.Line = 0
+		i, ok := index[o]
+		if !ok {
+			i = len(out)
+			index[o] = i
+			out = append(out, policy.Layer{Origin: b.origin(o)})
+		}
+		return &out[i]
+	}
+	each := func(rules []settings.Rule, add func(*policy.Layer, string)) {
+		for _, r := range rules {
+			for _, o := range r.Origins {
+				add(at(o), r.Text)
+			}
+		}
+	}
+	each(p.Deny, func(l *policy.Layer, r string) { l.Deny = append(l.Deny, r) })
+	each(p.Ask, func(l *policy.Layer, r string) { l.Ask = append(l.Ask, r) })
+	each(p.Allow, func(l *policy.Layer, r string) { l.Allow = append(l.Allow, r) })
+	return out
+}
+
+func (b *build) origin(o settings.Origin) policy.Origin {
+	out := policy.Origin{File: o.File, Dir: b.place.Project}
+	switch o.Scope {
+	case settings.Managed:
+		out.Scope = policy.ScopeManaged
+	case settings.Flag:
+		out.Scope = policy.ScopeFlags
+		if out.File == "" {
+			out.File = "--settings"
+		}
+	case settings.Local:
+		out.Scope = policy.ScopeLocal
+	case settings.Project:
+		out.Scope = policy.ScopeProject
+	case settings.User:
+		out.Scope, out.Dir = policy.ScopeUser, b.home.Dir
+	}
+	return out
+}
+
+// save writes a lasting permission answer to the settings file it names.
+func (b *build) save(s event.Suggestion) error {
+	scope, ok := map[string]settings.Scope{
+		string(policy.ToLocal): settings.Local, string(policy.ToProject): settings.Project, string(policy.ToUser): settings.User,
+	}[s.Destination]
+	if !ok {
+		return fmt.Errorf("permission destination %q names no settings file", s.Destination)
+	}
+	cfg := b.settingsConfig
+	var errs []error
+	for _, r := range s.Rules {
+		text := r.Tool
+		if r.Content != "" {
+			text += "(" + r.Content + ")"
+		}
+		errs = append(errs, cfg.AddRule(context.Background(), scope, settings.RuleList(s.Behavior), text))
+	}
+	for _, d := range s.Directories {
+		errs = append(errs, cfg.AddDirectory(context.Background(), scope, d))
+	}
+	return errors.Join(errs...)
+}
+
+func (b *build) gate(s *policy.Snapshot) *gate.Gate {
+	return gate.New(gate.Config{
+		Snapshot: s, Paths: disk{}, Asker: b.o.Asker,
+		BypassAllowed: b.o.SkipPermissions || b.o.AllowSkip || s.Mode() == policy.Bypass,
+		Save:          b.save, NewID: b.o.NewID,
+	})
+}

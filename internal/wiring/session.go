@@ -1,0 +1,140 @@
+package wiring
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+
+	"github.com/hew-agent/hew/internal/state/session"
+)
+
+// NoSession says that the session to go on with does not exist.
+type NoSession struct{ Name string }
+
+// Error tells how to find the sessions that do.
+func (n *NoSession) Error() string {
+	if n.Name == "" {
+		return "no conversation found to continue in this directory"
+	}
+	return "No conversation found with session ID: " + n.Name
+}
+
+// session opens the transcript: a new one, one to go on with, or a copy.
+func (b *build) session() error {
+	key := session.Key(b.place.Project)
+	if name := b.o.getenv("CLAUDE_CODE_PROJECT_DIR_NAME"); name != "" && b.home.Moved {
+		chosen, err := session.ChosenKey(name)
+		if err != nil {
+			return err
+		}
+		key = chosen
+	}
+	b.store = session.Store{Home: b.home.Dir, Project: key}
+	if b.o.SessionID != "" && !session.ValidID(b.o.SessionID) {
+		return fmt.Errorf("invalid session ID %q: it must be a UUID", b.o.SessionID)
+	}
+	b.id = b.o.SessionID
+	if err := b.resume(); err != nil {
+		return err
+	}
+	if b.id == "" {
+		b.id = session.NewID()
+	}
+	b.place.SpillDir = b.store.Results(b.id)
+	if b.o.NoPersist || b.log != nil {
+		return nil
+	}
+	log, err := b.store.Create(b.id)
+	if err != nil {
+		return err
+	}
+	b.opened(log)
+	return nil
+}
+
+func (b *build) opened(log *session.Log) {
+	b.log = log
+	b.conv.close = append(b.conv.close, log.Close)
+	if w := log.Warning(); w != "" {
+		b.notice(w)
+	}
+}
+
+// resume finds the session to go on with, if one is asked for, and loads it.
+func (b *build) resume() error {
+	found, err := b.find()
+	if err != nil || found == nil {
+		return err
+	}
+	past, reports, err := session.Load(found.Path)
+	if err != nil {
+		return fmt.Errorf("read session %s: %w", found.ID, err)
+	}
+	for _, r := range reports {
+		b.notice("session " + found.ID + ": " + r.String())
+	}
+	b.past = past
+	if b.o.NoPersist {
+		b.id = found.ID
+		return nil
+	}
+	if b.o.Fork {
+		return b.fork(found)
+	}
+	if b.o.SessionID != "" && b.o.SessionID != found.ID {
+		return errors.New("--session-id can only be combined with --continue or --resume if --fork-session is given")
+	}
+	b.id, b.store = found.ID, found.Store
+	log, err := b.store.Open(b.id)
+	if err != nil {
+		return err
+	}
+	b.opened(log)
+	return nil
+}
+
+func (b *build) find() (*session.Summary, error) {
+	var s session.Summary
+	var err error
+	switch {
+	case b.o.Resume != "":
+		s, err = b.store.Find(b.o.Resume)
+	case b.o.Continue:
+		from := session.Headless
+		if b.o.Interactive {
+			from = session.Interactive
+		}
+		s, err = b.store.Latest(b.place.Project, from)
+	default:
+		return nil, nil
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, &NoSession{b.o.Resume}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &s, nil
+}
+
+// fork copies the session under a new id and goes on with the copy.
+func (b *build) fork(from *session.Summary) error {
+	if b.id == "" {
+		b.id = session.NewID()
+	}
+	if err := b.store.Fork(from.Path, b.id); err != nil {
+		return fmt.Errorf("fork session %s: %w", from.ID, err)
+	}
+	log, err := b.store.Open(b.id)
+	if err != nil {
+		return err
+	}
+	b.opened(log)
+	return nil
+}
+
+// tasksDir is where background commands of the session write.
+func (b *build) tasksDir(tmp string, uid int) string {
+	return filepath.Join(tmp, fmt.Sprintf("claude-%d", uid), b.store.Project, b.id, "tasks")
+}

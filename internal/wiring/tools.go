@@ -1,0 +1,170 @@
+package wiring
+
+import (
+	"context"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/hew-agent/hew/internal/action/builtin"
+	"github.com/hew-agent/hew/internal/action/builtin/bash"
+	"github.com/hew-agent/hew/internal/action/policy/shellread"
+	"github.com/hew-agent/hew/internal/backend/fsys"
+	"github.com/hew-agent/hew/internal/backend/shell"
+	"github.com/hew-agent/hew/internal/msg"
+	"github.com/hew-agent/hew/internal/tool"
+)
+
+// bareTools are what a bare run offers.
+var bareTools = []string{"Bash", "Edit", "Read"}
+
+// tools makes the pool: everything, then the choice of the command line.
+func (b *build) tools() ([]tool.Tool, error) {
+	seen := &fsys.ReadState{}
+	b.runner = shell.New(shell.Config{
+		Shell: b.o.getenv("CLAUDE_CODE_SHELL"), Env: b.environ(), OutputDir: b.tasksDir(os.TempDir(), os.Getuid()), Notice: b.notice,
+	})
+	b.conv.close = append(b.conv.close, b.runner.Close)
+	b.shell = bash.New(b.bashConfig(seen))
+	b.conv.close = append(b.conv.close, b.shell.Close, b.settle)
+	cfg := builtin.Config{
+		Seen: seen, Interactive: b.o.Interactive, Tasks: b.tasksFolder(),
+		Mode:      func() string { return b.gateRef.Mode() },
+		AfterPlan: func() string { return "default" },
+		Hidden:    b.hidden, Now: b.o.Now,
+	}
+	pool := append(b.shell.Tools(), builtin.New(cfg)...)
+	slices.SortStableFunc(pool, func(x, y tool.Tool) int { return strings.Compare(x.Spec().Name, y.Spec().Name) })
+	pool = b.chosen(pool)
+	if b.o.Schema == nil {
+		return pool, nil
+	}
+	out, err := builtin.StructuredOutput(b.o.Schema)
+	if err != nil {
+		return nil, err
+	}
+	return append(pool, out), nil
+}
+
+// chosen limits the pool to what --tools or --bare name.
+func (b *build) chosen(pool []tool.Tool) []tool.Tool {
+	names := b.o.Tools
+	switch {
+	case b.o.ToolsGiven && slices.Contains(names, "default"):
+		return pool
+	case b.o.ToolsGiven:
+	case b.o.Bare:
+		names = bareTools
+	default:
+		return pool
+	}
+	return slices.DeleteFunc(pool, func(t tool.Tool) bool {
+		s := t.Spec()
+		return !slices.Contains(names, s.Name) && !slices.ContainsFunc(s.Aliases, func(a string) bool { return slices.Contains(names, a) })
+	})
+}
+
+// hidden is what searches leave out: what a deny rule keeps from reading.
+func (b *build) hidden(tool.Env) func(path string) bool {
+	s := b.gateRef.Snapshot()
+	return func(path string) bool { return s.DeniesRead(path, disk{}) }
+}
+
+// tasksFolder is the shared task list's, "" when the to-do tool is offered instead.
+func (b *build) tasksFolder() string {
+	on, err := strconv.ParseBool(b.o.getenv("CLAUDE_CODE_ENABLE_TASKS"))
+	if err != nil || !on {
+		return ""
+	}
+	list := b.o.getenv("CLAUDE_CODE_TASK_LIST_ID")
+	if list == "" {
+		list = b.id
+	}
+	return b.home.Dir + "/tasks/" + list
+}
+
+// environ is what commands inherit: the process's environment, then the
+// settings' env block, where "" clears a variable.
+func (b *build) environ() []string {
+	env := slices.Clone(b.o.Environ)
+	block := b.settings.Env()
+	names := make([]string, 0, len(block))
+	for n := range block {
+		names = append(names, n)
+	}
+	slices.Sort(names)
+	for _, n := range names {
+		env = slices.DeleteFunc(env, func(e string) bool { return strings.HasPrefix(e, n+"=") })
+		if v := block[n]; v != "" {
+			env = append(env, n+"="+v)
+		}
+	}
+	return env
+}
+
+// number reads a whole number of the environment, 0 when it is none.
+func (b *build) number(name string) int {
+	n, err := strconv.Atoi(strings.TrimSpace(b.o.getenv(name)))
+	if err != nil || n < 0 {
+		return 0
+	}
+	return n
+}
+
+func (b *build) millis(name string) time.Duration {
+	return time.Duration(b.number(name)) * time.Millisecond
+}
+
+// lastWait is how long background commands may still run after the last
+// result of a run without a person.
+const lastWait = 5 * time.Second
+
+// settle gives background commands a moment to end by themselves.
+func (b *build) settle() error {
+	ctx, cancel := context.WithTimeout(context.Background(), lastWait)
+	defer cancel()
+	// What still runs after that is ended by Close and is no error.
+	_ = b.shell.Idle(ctx)
+	return nil
+}
+
+func (b *build) bashConfig(seen *fsys.ReadState) bash.Config {
+	c := bash.Config{
+		Runner: b.runner, Facts: b.facts, Dialect: b.dialect(), Seen: seen,
+		DefaultTimeout: b.millis("BASH_DEFAULT_TIMEOUT_MS"), MaxTimeout: b.millis("BASH_MAX_TIMEOUT_MS"),
+		MaxOutput: b.number("BASH_MAX_OUTPUT_LENGTH"), Prefix: b.env("CLAUDE_CODE_SHELL_PREFIX"),
+		Env: map[string]string{"CLAUDE_CODE_SESSION_ID": b.id}, HideSecrets: b.env("CLAUDE_CODE_SUBPROCESS_ENV_SCRUB") != "",
+	}
+	if f := b.env("CLAUDE_ENV_FILE"); f != "" {
+		c.Sources = []string{f}
+	}
+	if b.env("CLAUDE_CODE_DISABLE_BACKGROUND_TASKS") != "" {
+		c.Background = bash.WithoutBackground
+	}
+	if b.env("CLAUDE_BASH_MAINTAIN_PROJECT_WORKING_DIR") != "" {
+		c.Carry = bash.StayInProject
+	}
+	return c
+}
+
+// dialect is the language of the shell that runs commands.
+func (b *build) dialect() shellread.Shell {
+	if strings.HasSuffix(b.runner.Shell(), "zsh") {
+		return shellread.Zsh
+	}
+	return shellread.Bash
+}
+
+// late is what happened in the background since the last request: a notice for
+// each command that ended.
+func (b *build) late() []*msg.Message {
+	var out []*msg.Message
+	for _, n := range b.shell.Notices() {
+		m := msg.User(b.o.NewID(), b.o.Now(), n.Text)
+		m.Meta = true
+		out = append(out, m)
+	}
+	return out
+}

@@ -1,0 +1,271 @@
+// Package wiring holds tools + providers + state → Engine; imported by `app` and by the public package `hew`.
+//
+// Everything concrete is chosen here, once, at start: which provider, which
+// tools, which session. What comes out is an engine that knows none of them.
+package wiring
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/hew-agent/hew/internal/action/builtin"
+	"github.com/hew-agent/hew/internal/action/builtin/bash"
+	"github.com/hew-agent/hew/internal/action/gate"
+	"github.com/hew-agent/hew/internal/action/policy/shellread"
+	"github.com/hew-agent/hew/internal/backend/fsys"
+	"github.com/hew-agent/hew/internal/backend/shell"
+	"github.com/hew-agent/hew/internal/core/compact"
+	"github.com/hew-agent/hew/internal/core/engine"
+	"github.com/hew-agent/hew/internal/event"
+	"github.com/hew-agent/hew/internal/msg"
+	"github.com/hew-agent/hew/internal/state/session"
+	"github.com/hew-agent/hew/internal/state/settings"
+	"github.com/hew-agent/hew/internal/tool"
+)
+
+// Options say what the caller wants. Env, Cwd, Version and the clock fields
+// are required.
+type Options struct {
+	Version, Entrypoint string
+	// Environ is the process's environment, Cwd its directory.
+	Environ []string
+	Cwd     string
+	// Root tells that the process has the rights of the superuser.
+	Root bool
+
+	Continue, Fork, NoPersist bool
+	// Resume names the session to go on with, by id or title.
+	Resume, SessionID, Name string
+	// Interactive tells that somebody can answer questions; Asker reaches them.
+	Interactive bool
+	Asker       gate.Asker
+
+	Model, Effort, Thinking string
+	Fallback, Betas         []string
+	MaxThinking, MaxTurns   int
+	TaskBudget              int
+	MaxBudget               float64
+
+	// SystemPrompt replaces hew's own when SystemGiven; AppendPrompt follows it.
+	SystemPrompt, AppendPrompt string
+	SystemGiven                bool
+	// Schema is what the run's structured output must fit, nil for none.
+	Schema json.RawMessage
+	Bare   bool
+
+	// Tools limits the built-in tools when ToolsGiven.
+	Tools                        []string
+	ToolsGiven                   bool
+	Allowed, Disallowed, AddDirs []string
+	Mode                         string
+	SkipPermissions, AllowSkip   bool
+	NoPrompts                    bool
+	Settings, Sources            string
+
+	Events bool
+	Trace  func(event.Event)
+	// Notice is told what a person should know. It may be called from several goroutines.
+	Notice func(text string)
+
+	Now    func() time.Time
+	Sleep  func(context.Context, time.Duration) error
+	Jitter func() float64
+	NewID  func() string
+}
+
+func (o *Options) getenv(name string) string {
+	prefix := name + "="
+	for i := len(o.Environ) - 1; i >= 0; i-- {
+		if v, ok := strings.CutPrefix(o.Environ[i], prefix); ok {
+			return v
+		}
+	}
+	return ""
+}
+
+func (o *Options) userHome() string {
+	if h := o.getenv("HOME"); h != "" {
+		return h
+	}
+	return o.getenv("USERPROFILE")
+}
+
+// Conversation is an engine and what belongs to it.
+type Conversation struct {
+	Engine *engine.Engine
+	// KeySource says where the credential comes from.
+	KeySource string
+	// Style is the output style.
+	Style string
+	// Transcript is the session file, "" when nothing is written.
+	Transcript string
+	// Additional are the working directories beside the first.
+	Additional []string
+	close      []func() error
+}
+
+// Close ends what runs in the background and frees the session.
+func (c *Conversation) Close() error {
+	var errs []error
+	for i := len(c.close) - 1; i >= 0; i-- {
+		errs = append(errs, c.close[i]())
+	}
+	return errors.Join(errs...)
+}
+
+// build is one Open in progress.
+type build struct {
+	o              *Options
+	home           settings.Home
+	settingsConfig settings.Config
+	settings       *settings.Settings
+	place          engine.Place
+	conv           *Conversation
+	store          session.Store
+	log            *session.Log
+	past           *session.Conversation
+	id             string
+	runner         *shell.Runner
+	shell          *bash.Shell
+	gateRef        *gate.Gate
+	facts          *shellread.Reader
+}
+
+func (b *build) notice(text string) {
+	if b.o.Notice != nil {
+		b.o.Notice(text)
+	}
+}
+
+// Open settles everything and returns the conversation. Nothing has been sent
+// to a model and, for a new session, nothing was written.
+func Open(ctx context.Context, o *Options) (*Conversation, error) {
+	b := &build{o: o, conv: &Conversation{}, facts: shellread.NewReader(rememberedCommands)}
+	c, err := b.open(ctx)
+	if err != nil {
+		return nil, errors.Join(err, b.conv.Close())
+	}
+	return c, nil
+}
+
+func (b *build) open(ctx context.Context) (*Conversation, error) {
+	if err := b.locate(); err != nil {
+		return nil, err
+	}
+	if err := b.session(); err != nil {
+		return nil, err
+	}
+	model, err := b.model(ctx)
+	if err != nil {
+		return nil, err
+	}
+	tools, err := b.tools()
+	if err != nil {
+		return nil, err
+	}
+	specs := make([]tool.Spec, len(tools))
+	for i, t := range tools {
+		specs[i] = t.Spec()
+	}
+	snapshot, err := b.safety(specs)
+	if err != nil {
+		return nil, err
+	}
+	b.gateRef = b.gate(snapshot)
+	cfg := engine.Config{
+		Session: b.id, Place: b.place, Model: model, Tools: tools, Gate: b.gateRef,
+		Bound:    compact.Budget{Dir: b.place.SpillDir, Write: writeFile}.Bound,
+		MaxTurns: b.o.MaxTurns, Limits: engine.Limits{USD: b.o.MaxBudget, OutputTokens: b.o.TaskBudget},
+		Late: b.late, Interactive: b.o.Interactive, Events: b.o.Events, Trace: b.o.Trace,
+		Concurrency: b.number("CLAUDE_CODE_MAX_TOOL_USE_CONCURRENCY"),
+		Now:         b.o.Now, Sleep: b.o.Sleep, Jitter: b.o.Jitter, NewID: b.o.NewID,
+	}
+	if b.o.Schema != nil {
+		cfg.Output = builtin.StructuredOutputName
+	}
+	if err := b.prompt(ctx, &cfg); err != nil {
+		return nil, err
+	}
+	b.conv.Engine = engine.New(cfg)
+	b.conv.Additional = b.place.Roots[1:]
+	return b.conv, nil
+}
+
+// locate finds the directories and reads the settings.
+func (b *build) locate() error {
+	cwd, err := fsys.Real(b.o.Cwd)
+	if err != nil {
+		return fmt.Errorf("the current directory: %w", err)
+	}
+	if b.home, err = settings.FindHome(b.o.getenv, cwd); err != nil {
+		return err
+	}
+	sources, err := settings.ParseSources(b.o.Sources)
+	if err != nil {
+		return err
+	}
+	trust, err := settings.ReadTrust(b.home, cwd)
+	if err != nil {
+		b.notice("the trust marks cannot be read, so this folder counts as untrusted: " + err.Error())
+	}
+	b.settingsConfig = settings.Config{Home: b.home, Cwd: cwd, ManagedDir: b.o.getenv("HEW_MANAGED_DIR"), FlagSettings: b.o.Settings, Sources: sources, Trust: trust}
+	var problems []settings.Problem
+	b.settings, problems = settings.Load(b.settingsConfig)
+	for _, p := range problems {
+		if p.Scope == settings.Flag && p.Severity == settings.FileIgnored {
+			return fmt.Errorf("--settings: %s", p)
+		}
+		b.notice(p.String())
+	}
+	b.place = engine.Place{Cwd: cwd, Project: cwd, Roots: []string{cwd}}
+	return b.addDirs()
+}
+
+// addDirs adds the working directories of flags and settings. A folder of the
+// command line must exist; one of a settings file may be gone by now.
+func (b *build) addDirs() error {
+	for _, d := range b.o.AddDirs {
+		real, err := b.dir(d)
+		if err != nil {
+			return fmt.Errorf("--add-dir: %w", err)
+		}
+		b.place.Roots = append(b.place.Roots, real)
+	}
+	for _, r := range b.settings.Permissions().AdditionalDirectories {
+		real, err := b.dir(r.Text)
+		if err != nil {
+			b.notice("additional directory of " + r.Top().String() + ": " + err.Error())
+			continue
+		}
+		b.place.Roots = append(b.place.Roots, real)
+	}
+	return nil
+}
+
+func (b *build) dir(name string) (string, error) {
+	l, err := fsys.Locate(b.place.Cwd, name)
+	if err != nil {
+		return "", err
+	}
+	if k := fsys.KindOf(l.Real); k != fsys.KindDir {
+		return "", fmt.Errorf("%s is not a directory (%s)", fsys.Printable(name), k)
+	}
+	return l.Real, nil
+}
+
+func writeFile(path string, data []byte) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	_, err := fsys.WriteFile(path, data, fsys.WriteOptions{Mode: 0o600})
+	return err
+}
+
+// User makes the message of one prompt.
+func (o *Options) User(text string) *msg.Message { return msg.User(o.NewID(), o.Now(), text) }
