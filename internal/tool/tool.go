@@ -68,6 +68,8 @@ type Env struct {
 	SpillDir string
 	// Interactive tells whether somebody can answer a question.
 	Interactive bool
+	// Use is the id of the tool_use that is planned, for calls whose end is told later.
+	Use string
 }
 
 // Call is one validated, unexecuted invocation.
