@@ -30,15 +30,6 @@ func (s samples) minus(other samples) samples {
 	return out
 }
 
-// times scales every sample.
-func (s samples) times(factor float64) samples {
-	out := slices.Clone(s)
-	for i := range out {
-		out[i] *= factor
-	}
-	return out
-}
-
 // unit says how samples are written.
 type unit uint8
 
