@@ -161,19 +161,41 @@ func (m *Message) Segments(dst [][]byte, mark []byte) [][]byte {
 	if len(mark) > 0 {
 		at = m.markable()
 	}
-	dst = append(dst, []byte(openMessage), []byte(m.Role), []byte(openContent))
+	dst = append(dst, openBytes, m.Role.bytes(), contentBytes)
 	for i, b := range m.Blocks {
 		if i > 0 {
-			dst = append(dst, []byte(","))
+			dst = append(dst, commaBytes)
 		}
 		raw := b.JSON()
 		if i != at {
 			dst = append(dst, raw)
 			continue
 		}
-		dst = append(dst, raw[:len(raw)-1], []byte(","), mark, []byte("}"))
+		dst = append(dst, raw[:len(raw)-1], commaBytes, mark, []byte("}"))
 	}
-	return append(dst, []byte(closeMessage))
+	return append(dst, closeBytes)
+}
+
+// The segments that all messages share; nothing writes to them. A long history
+// is put into a request every turn, so they are not made anew.
+var (
+	openBytes      = []byte(openMessage)
+	contentBytes   = []byte(openContent)
+	closeBytes     = []byte(closeMessage)
+	commaBytes     = []byte(",")
+	userBytes      = []byte(RoleUser)
+	assistantBytes = []byte(RoleAssistant)
+)
+
+func (r Role) bytes() []byte {
+	switch r {
+	case RoleUser:
+		return userBytes
+	case RoleAssistant:
+		return assistantBytes
+	case RoleSystem:
+	}
+	return []byte(r)
 }
 
 func (m *Message) markable() int {

@@ -32,10 +32,6 @@ func NewSplitter(fn func(data []byte) error) *Splitter { return &Splitter{fn: fn
 
 // Feed takes the next bytes of the stream.
 func (s *Splitter) Feed(chunk []byte) error {
-	if !s.begun && len(chunk) > 0 {
-		s.begun = true
-		chunk = bytes.TrimPrefix(chunk, []byte("\xef\xbb\xbf"))
-	}
 	for {
 		i := bytes.IndexByte(chunk, '\n')
 		if i < 0 {
@@ -76,6 +72,10 @@ func (s *Splitter) keep() {
 }
 
 func (s *Splitter) take(line []byte) error {
+	if !s.begun {
+		s.begun = true
+		line = bytes.TrimPrefix(line, []byte("\xef\xbb\xbf")) // a byte order mark
+	}
 	if len(line) == 0 {
 		return s.dispatch()
 	}

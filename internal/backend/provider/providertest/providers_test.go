@@ -1,0 +1,36 @@
+package providertest_test
+
+import (
+	"context"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/hew-agent/hew/internal/backend/provider"
+	"github.com/hew-agent/hew/internal/backend/provider/anthropic"
+	"github.com/hew-agent/hew/internal/backend/provider/providertest"
+	"github.com/hew-agent/hew/internal/backend/provider/script"
+)
+
+// Each provider of hew is run through the suite here, as a package may not
+// import its siblings, not even in a test.
+
+func TestConformanceAnthropic(t *testing.T) {
+	providertest.Run(t, func(t *testing.T, m *script.Model) provider.Provider {
+		s := httptest.NewServer(m)
+		t.Cleanup(s.Close)
+		c, err := anthropic.New(anthropic.Config{
+			BaseURL: s.URL, HeaderTimeout: providertest.Stall, StallTimeout: providertest.Stall,
+			Auth: func(context.Context, string) (anthropic.Auth, error) {
+				return anthropic.Auth{Style: anthropic.APIKey, Secret: "key"}, nil
+			},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	})
+}
+
+func TestConformanceScript(t *testing.T) {
+	providertest.Run(t, func(_ *testing.T, m *script.Model) provider.Provider { return m })
+}
