@@ -71,6 +71,9 @@ func setup(env *testscript.Env) error {
 			return err
 		}
 	}
+	if err := moveFiles(env.WorkDir, proj); err != nil {
+		return err
+	}
 	env.Cd = proj
 	env.Setenv("HOME", home)
 	env.Setenv("TMPDIR", filepath.Join(env.WorkDir, "tmp"))
@@ -85,6 +88,25 @@ func setup(env *testscript.Env) error {
 	s := &stage{}
 	env.Values[stageKey{}] = s
 	env.Defer(func() { s.stop() })
+	return nil
+}
+
+// moveFiles puts the files of the scenario into the project folder, except
+// those that it placed below home.
+func moveFiles(work, proj string) error {
+	entries, err := os.ReadDir(work)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		switch e.Name() {
+		case "home", "proj", "tmp", ".tmp", ".bin":
+			continue
+		}
+		if err := os.Rename(filepath.Join(work, e.Name()), filepath.Join(proj, e.Name())); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
@@ -121,7 +143,7 @@ func (s *stage) serve(ts *testscript.TestScript, sc *script.Scenario) {
 	if s.server != nil {
 		ts.Check(s.server.Close())
 	}
-	s.model = script.New(sc, script.Config{Keep: true, LogDir: filepath.Join(ts.Getenv("WORK"), "requests")})
+	s.model = script.New(sc, script.Config{Keep: true})
 	s.server = &http.Server{Handler: s.model, ReadHeaderTimeout: 10 * time.Second}
 	go func(srv *http.Server) { _ = srv.Serve(l) }(s.server)
 	ts.Setenv("ANTHROPIC_BASE_URL", "http://"+l.Addr().String())

@@ -39,6 +39,7 @@ func (b *build) model(context.Context) (engine.Model, error) {
 		b.conv.KeySource = "none"
 		return m, nil
 	}
+	b.conv.KeySource = b.keySource()
 	p, err := b.anthropic()
 	m.Provider = p
 	return m, err
