@@ -124,27 +124,38 @@ func (p *pathPattern) match(name []string) bool {
 }
 
 // matchSegments matches whole segments; a pattern that is used up covers what
-// lies below, unless strict.
+// lies below, unless strict. A table keeps hostile patterns cheap.
 func matchSegments(pat, name []string, strict bool) bool {
-	if len(pat) == 0 {
-		return len(name) == 0 || !strict
+	n := len(name)
+	var buf [64]bool
+	// rest[j] tells whether the pattern from here on matches name[j:].
+	rest := buf[:]
+	if n+1 > len(buf) {
+		rest = make([]bool, n+1)
 	}
-	if pat[0] == "**" {
-		if len(pat) == 1 {
-			return true
-		}
-		for i := range name {
-			if matchSegments(pat[1:], name[i:], strict) {
-				return true
+	rest = rest[:n+1]
+	for j := range rest {
+		rest[j] = j == n || !strict
+	}
+	for i := len(pat) - 1; i >= 0; i-- {
+		switch {
+		case pat[i] == "**" && i == len(pat)-1:
+			for j := range rest {
+				rest[j] = true
 			}
+		case pat[i] == "**":
+			rest[n] = false
+			for j := n - 1; j >= 0; j-- {
+				rest[j] = rest[j] || rest[j+1]
+			}
+		default:
+			for j := range n {
+				rest[j] = rest[j+1] && segmentMatch(pat[i], name[j])
+			}
+			rest[n] = false
 		}
-		return false
 	}
-	if len(name) == 0 {
-		// A folder pattern dir/** names the folder too: listing it shows its content.
-		return false
-	}
-	return segmentMatch(pat[0], name[0]) && (matchSegments(pat[1:], name[1:], strict) || len(pat) == 2 && pat[1] == "**" && len(name) == 1)
+	return rest[0]
 }
 
 // segmentMatch matches one segment. A malformed class is taken literally.
@@ -173,27 +184,31 @@ func (p *pathPattern) meet(glob []string, tree, skipHidden bool) bool {
 	return meetSegments(full, glob, skipHidden)
 }
 
+// meetSegments fills a table from the end: row i, column j tells whether
+// pat[i:] and glob[j:] can name the same file, or one inside a match of pat.
 func meetSegments(pat, glob []string, skipHidden bool) bool {
-	if len(pat) == 0 {
-		return true
+	m := len(glob)
+	below := make([]bool, m+1) // the row of pat[i+1:]
+	row := make([]bool, m+1)
+	for j := range below {
+		below[j] = true
 	}
-	if len(glob) == 0 {
-		return len(pat) == 1 && pat[0] == "**"
-	}
-	if pat[0] == "**" {
-		return meetSegments(pat[1:], glob, skipHidden) || glob[0] != "**" && meetSegments(pat, glob[1:], skipHidden) ||
-			glob[0] == "**" && len(glob) > 1 && meetSegments(pat, glob[1:], skipHidden)
-	}
-	if glob[0] == "**" {
-		if meetSegments(pat, glob[1:], skipHidden) {
-			return true
+	for i := len(pat) - 1; i >= 0; i-- {
+		star := pat[i] == "**"
+		row[m] = star && i == len(pat)-1
+		for j := m - 1; j >= 0; j-- {
+			switch {
+			case star:
+				row[j] = below[j] || row[j+1]
+			case glob[j] == "**":
+				row[j] = row[j+1] || below[j] && !(skipHidden && strings.HasPrefix(pat[i], "."))
+			default:
+				row[j] = below[j+1] && segmentMeet(pat[i], glob[j])
+			}
 		}
-		if skipHidden && strings.HasPrefix(pat[0], ".") {
-			return false
-		}
-		return meetSegments(pat[1:], glob, skipHidden)
+		below, row = row, below
 	}
-	return segmentMeet(pat[0], glob[0]) && meetSegments(pat[1:], glob[1:], skipHidden)
+	return below[0]
 }
 
 // segmentMeet reports whether one name can match both patterns. Classes count

@@ -223,9 +223,10 @@ func (sc *shellCall) couldMatch() (finding, bool) {
 	return finding{}, false
 }
 
-// couldReach judges globs and trees against path rules.
+// couldReach judges globs, trees and paths that are only known at run time
+// against path rules.
 func (sc *shellCall) couldReach(set *ruleSet, sp *spot) *Rule {
-	if len(sp.globs) == 0 && !sp.arg.Recursive {
+	if len(sp.globs) == 0 && !sp.arg.Recursive && !sp.open {
 		return nil
 	}
 	lists := [][]*Rule{set.read}
@@ -236,6 +237,9 @@ func (sc *shellCall) couldReach(set *ruleSet, sp *spot) *Rule {
 		for _, r := range rules {
 			if r.whole() || r.unused || r.param != "" {
 				continue
+			}
+			if sp.open {
+				return r
 			}
 			for _, g := range sc.patterns(sp) {
 				if r.path.meet(g, sp.arg.Recursive, sp.arg.SkipHidden) {

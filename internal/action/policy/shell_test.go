@@ -22,7 +22,7 @@ var unasked = []string{
 	"which go && go version", "command -v rg", "type ls", "du -sh -- src", "rg -n 'foo bar' src -g '*.go'", "rg --files src", "jq '.a | keys' a.json", "jq -r '.[] | select(.x == \"y\")' a.json", "date -u +%FT%TZ", "ps aux", "ps -ef", "timeout 10s nice -n 5 ls",
 	"while false; do ls; done", "until true; do pwd; done", "! ls missing", "true && false || ls", "ls 2>/dev/null >&2", "cat a.txt | tail -20 2>&1", "base64 -d a.b64", "stat -f a.txt", "sleep 1.5", "exit 0", "basename \"$(pwd)\"", "echo $(ls | wc -l) files",
 	"ls ~/proj", "cat /home/dev/proj/a.txt", "cat ./src/../a.txt", "LC_ALL=C sort a.txt", "TZ=Europe/Berlin date", "cat a{1,2}.txt", "echo {1..3}", "ls # rm -rf /", "ls \\\n  -la", "file a.bin", "docker ps --format '{{.Names}}'", "docker images",
-	"set=1; ls", "xargs < a.txt echo", "echo 'a' > /dev/null", "nl -ba a.txt", "readlink -f a.txt", "sha256sum a b", "comm -12 a b", "od -c a.bin | head", "tree -L 2", "df -h", "history 5",
+	"set=1; ls", "xargs < a.txt echo", "echo 'a' > /dev/null", "nl -ba a.txt", "readlink -f a.txt", "sha256sum a b", "comm -12 a b", "od -c a.bin | head", "tree -L 2", "df -h", "history 5", "cat <<EOF\na \\\nb\nEOF", "cat <<'EOF'\nEO\\\nF\nEOF", "printf '%s%%n\\n' a", "cat <<\\EOF\n$x\nEOF", "# all\nls \\\n  -la # why",
 }
 
 // asked commands must not run in default mode without any rule.
@@ -54,6 +54,9 @@ var asked = []string{
 	"ls > x", "ls >> x", "ls >| x", "ls &> x", "ls &>> x", "ls >& x", "ls <> x", "ls 2> x", "ls 3> x", "> x", "ls {fd}> x", "cat < /etc/x", "cat < $X", "ls > $X", "ls > \"$(x)\"", "cat < ~/x", "ls > a{1,2}", "ls > *", "ls 2>&1 > x", "cat 0< /etc/x", "cat </dev/tcp/a/1", "{ ls; } > x", "(ls) > x", "for i in 1; do ls; done > x", "if true; then ls; fi > x", "while false; do ls; done < /etc/x", "[[ -f a ]] > x", "X=1 > x", "ls >&2x", "ls > /dev/nullx", "ls > /dev/stdoutx", "f() { ls; } > x",
 	// characters
 	"ls\u00a0x", "ls \u200b", "ls \u202e", "ls\x00", "ls \x1b[2K", "ls\rx", "ls\u2028x", "ls \xff", "ls \ufeff", "ls \u00ad", "ls \x7f", "ls \u2003x",
+	// line ends that bash and a parser may take differently
+	"cat <<EOF\nEO\\\nF\nx\nEOF", "cat <<-EOF\n\tEO\\\nF\nx\nEOF", "cat <<EOF\nfoo\\\nEOF\nx", "echo \"$\\\n(x)\"", "echo $\\\n(x)", "ls # a \\\nx", "ls #\\\nx", "{ ls # \\\nx\n}", "if ls; then ls # \\\nx\nfi", "cat <\\\n(x)", "cat <<$'EOF'\nEOF\nx", "cat <<E\"O\"F\na\nEOF", "(ls # \\\nx\n)", "case a in a) ls # \\\nx\n;; esac", "ls\n# \\\nx", "# \\\nx",
+	"printf 'a%n' PATH; ls", "printf '%5n' X", "printf '%-*n' 1 X", "printf '%%%n' X", "nice cd src", "timeout 5 cd src && cat ../../x", "nohup exit", "git log --format=%G?", "git log --show-signature", "X=a:~/x; cat \"$X\"",
 	// unreadable
 	"ls &&", "ls |", "ls \"", "ls '", "ls $(", "ls `", "if ls", "ls )", "ls ((", "case x", "cat <<EOF\nx", "for", "{ ls", "ls ${", "ls $((", "[[ a", "ls ;; ls", "ls & & ls", "< ", "done",
 }

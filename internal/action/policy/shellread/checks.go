@@ -91,12 +91,31 @@ func judgePrintf(_ *program, words []Word) verdict {
 	} else if len(ops) > 0 && (strings.HasPrefix(ops[0].Text, "-") || strings.HasPrefix(ops[0].Text, hole) || ops[0].Pattern != "") {
 		return unknown("its format may be an option")
 	}
+	if len(ops) > 0 && countsInto(ops[0].Text) {
+		return unknown("%n in its format sets a variable")
+	}
 	for _, w := range ops {
 		if w.Holes&FromVar != 0 {
 			return unknown("the value of a variable is not known")
 		}
 	}
 	return verdict{class: ReadOnly, why: prints, paths: globPaths(ops)}
+}
+
+// countsInto reports a %n conversion, which stores a number in the variable that
+// an argument names: PATH, for one.
+func countsInto(format string) bool {
+	for {
+		_, rest, ok := strings.Cut(format, "%")
+		if !ok {
+			return false
+		}
+		rest = strings.TrimLeft(rest, "-+ #'0123456789.*$hlLjztq"+hole)
+		if strings.HasPrefix(rest, "n") {
+			return true
+		}
+		format = strings.TrimPrefix(rest, "%")
+	}
 }
 
 // judgeEcho accepts any operands: echo has no option that does more than change

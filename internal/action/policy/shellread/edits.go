@@ -148,6 +148,10 @@ func candidates(name string, words []Word) []PathArg {
 	}
 	var out []PathArg
 	for _, w := range words[1:] {
+		if name == "git" && w.Holes != 0 {
+			// Most operands of git are no files, and a message in a variable is common.
+			continue
+		}
 		if _, val, ok := strings.Cut(w.Text, "="); ok && val != "" {
 			out = append(out, PathArg{Word: Word{Text: val, Source: w.Source, Holes: w.Holes}, Access: access, Candidate: true})
 		}

@@ -10,7 +10,7 @@ const (
 		"--color? --no-color --color-moved? --color-words? --word-diff? --word-diff-regex= --no-renames --check --full-index --binary --abbrev? -B? -M? -C? -D --find-renames? --find-copies? --find-copies-harder --irreversible-delete -l= --diff-filter= -S= -G= --pickaxe-all --pickaxe-regex -R -a --text " +
 		"--ignore-cr-at-eol --ignore-space-at-eol -b --ignore-space-change -w --ignore-all-space --ignore-blank-lines -I= --inter-hunk-context= -W --function-context --exit-code --quiet --no-ext-diff --no-textconv --ignore-submodules? --submodule? --src-prefix= --dst-prefix= --no-prefix --relative? --merge-base --cached --staged --cc -c --combined-all-paths -m -t -r"
 	gitLogOptions = gitDiffOptions + " -n= -# --max-count= --skip= --since= --after= --until= --before= --author= --committer= --grep= --all-match --invert-grep -i --regexp-ignore-case -E --extended-regexp -F --fixed-strings -P --perl-regexp --merges --no-merges --min-parents= --max-parents= --first-parent --not --all --branches? --tags? --remotes? --glob= --exclude= " +
-		"--reverse --oneline --pretty? --format= --abbrev-commit --no-abbrev-commit --encoding= --date= --relative-date --parents --children --left-right --left-only --right-only --cherry --cherry-mark --cherry-pick --graph --decorate? --no-decorate --decorate-refs= --source --follow --full-diff -L= --log-size --boundary --simplify-by-decoration --full-history --ancestry-path? --topo-order --date-order --author-date-order -g --walk-reflogs --show-signature --notes? --no-notes --no-walk? --clear-decorations --show-pulls --dense --sparse --simplify-merges"
+		"--reverse --oneline --pretty? --format= --abbrev-commit --no-abbrev-commit --encoding= --date= --relative-date --parents --children --left-right --left-only --right-only --cherry --cherry-mark --cherry-pick --graph --decorate? --no-decorate --decorate-refs= --source --follow --full-diff -L= --log-size --boundary --simplify-by-decoration --full-history --ancestry-path? --topo-order --date-order --author-date-order -g --walk-reflogs  --notes? --no-notes --no-walk? --clear-decorations --show-pulls --dense --sparse --simplify-merges"
 	gitRefOptions = "-a -r -v -vv -l -i --all --remotes --verbose --list --color? --no-color --column? --no-column --sort= --format= --contains= --no-contains= --merged? --no-merged? --points-at= --show-current --abbrev? --ignore-case --no-abbrev"
 	readsRepo     = "reads the repository, prints to standard output; output files, external programs and other repositories are left out"
 )
@@ -68,6 +68,11 @@ func judgeGit(_ *program, words []Word) verdict {
 	}
 	if i >= len(words) || !words[i].Literal() {
 		return unknown("the subcommand is not known")
+	}
+	for _, w := range words[i:] {
+		if strings.Contains(w.Text, "%G") {
+			return unknown("checking signatures runs the program that the repository names")
+		}
 	}
 	sub := words[i].Text
 	known, ok := gitCommands()[sub]

@@ -126,6 +126,9 @@ func (p *Part) verdict(words []Word, feed bool) verdict {
 	if words[0].Text != p.Name {
 		return unknown("the program is named by a path")
 	}
+	if !p.inShell() && strings.Contains(" cd exit return break continue history type command : ", " "+p.Name+" ") {
+		return unknown("it is a builtin of the shell behind a wrapper that starts programs")
+	}
 	if words[0].Braced {
 		return unknown("the program comes out of a brace expansion")
 	}

@@ -17,6 +17,8 @@ const (
 	MaxChars = 10_000
 	maxBytes = 64 << 10
 	maxDepth = 100
+	// maxKeywords is how many compound commands may stay open at once.
+	maxKeywords = 400
 )
 
 // Reader reads and remembers. Its zero value is not usable; see NewReader. It
@@ -64,9 +66,12 @@ func (r *Reader) Read(text string, shell Shell) *Facts {
 func Read(text string, shell Shell) *Facts {
 	f := &Facts{}
 	clean := f.screen(text)
-	if len(clean) > maxBytes || depth(clean) > maxDepth {
+	if len(clean) > maxBytes || depth(clean) > maxDepth || keywords(clean) > maxKeywords {
 		f.issue(Opaque, "the command is too large or too deeply nested to be analysed")
-		f.Parts = crude(clean)
+		f.Parts = crude(clean[:min(len(clean), maxBytes)])
+		if len(clean) > maxBytes {
+			f.Parts = append(f.Parts, unknownPart(&Part{}))
+		}
 		return f
 	}
 	if utf8.RuneCountInString(clean) > MaxChars {
@@ -122,9 +127,29 @@ func depth(text string) int {
 	return deepest
 }
 
+// keywords is an upper bound of how deep compound commands nest, counted in the
+// words of the text wherever they stand.
+func keywords(text string) int {
+	if len(text) < 3*maxKeywords {
+		return 0
+	}
+	open, deepest := 0, 0
+	for w := range strings.FieldsFuncSeq(text, func(r rune) bool { return r <= ' ' || r == ';' }) {
+		switch w {
+		case "if", "while", "until", "for", "case", "select", "elif":
+			open++
+			deepest = max(deepest, open)
+		case "fi", "done", "esac":
+			open = max(open-1, 0)
+		}
+	}
+	return deepest
+}
+
 func (f *Facts) parse(text string, shell Shell) {
 	w := &walker{src: text, facts: f, shell: shell}
 	stmts, err := statements(text)
+	w.continuations()
 	w.variables(stmts)
 	w.stmts(stmts, startDirs(), context{straight: true})
 	if err != nil {
@@ -184,5 +209,5 @@ func crude(text string) []Part {
 	return parts
 }
 
-// maxCrude bounds the parts made of an unparseable text, which may be megabytes.
+// maxCrude bounds the parts made of an unparseable text.
 const maxCrude = 5_000

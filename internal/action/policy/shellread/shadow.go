@@ -143,7 +143,7 @@ func unknownPart(p *Part) Part {
 // readNested reads code that another part runs. Its issues do not matter: the
 // part that runs it is judged by its own name.
 func readNested(code string, in Dirs, level int) []Part {
-	if len(code) > maxBytes || depth(code) > maxDepth {
+	if len(code) > maxBytes || depth(code) > maxDepth || keywords(code) > maxKeywords {
 		return crude(code[:min(len(code), maxBytes)])
 	}
 	sub := &Facts{}

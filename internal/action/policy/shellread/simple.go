@@ -64,6 +64,9 @@ func (w *walker) bare(call *syntax.CallExpr, redirs []*syntax.Redirect, in Dirs,
 // after returns the directories after a simple command.
 func (w *walker) after(p *Part, in Dirs) (ok, failed Dirs) {
 	words := p.Words[p.Start:]
+	if !p.inShell() {
+		return in, in
+	}
 	switch p.Name {
 	case "cd":
 		step, known := cdStep(words[1:])
@@ -127,6 +130,9 @@ func (w *walker) redirects(p *Part, redirs []*syntax.Redirect, in Dirs, ctx cont
 func (w *walker) heredoc(p *Part, r *syntax.Redirect, in Dirs, ctx context) {
 	if p.Unruled == "" {
 		p.Unruled = "it is fed by a here-document"
+	}
+	if !plainDelimiter(r.Word) {
+		w.facts.issue(Opaque, "a here-document with an unusual delimiter")
 	}
 	if _, fixed := heredocText(r); fixed || r.Hdoc == nil {
 		return

@@ -88,7 +88,7 @@ func (w *walker) knownNotSetting(n *syntax.Word) bool {
 
 // remember notes an assignment that certainly took effect.
 func (w *walker) remember(a *syntax.Assign, v Word) {
-	if w.unresolved || w.sets[a.Name.Value] != 1 || special(a.Name.Value) || !v.Literal() || v.Tilde || a.Append {
+	if w.unresolved || w.sets[a.Name.Value] != 1 || special(a.Name.Value) || !v.Literal() || strings.Contains(v.Text, "~") || a.Append {
 		return
 	}
 	w.vars[a.Name.Value] = value{text: v.Text}

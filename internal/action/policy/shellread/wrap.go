@@ -25,6 +25,17 @@ func (p *Part) unwrap(shell Shell) {
 	p.Name = programName(p.Words[i:])
 }
 
+// inShell reports whether the part runs in the shell itself when its name is a
+// builtin: most wrappers start a program of that name instead.
+func (p *Part) inShell() bool {
+	for _, w := range p.Words[:p.Start] {
+		if w.Text != "command" && w.Text != "builtin" {
+			return false
+		}
+	}
+	return true
+}
+
 // programName is the bare name of the program, or "" when it is not certain.
 func programName(words []Word) string {
 	if len(words) == 0 || !words[0].Literal() || words[0].Tilde {
