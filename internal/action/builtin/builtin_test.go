@@ -215,3 +215,9 @@ func TestDefinitionsAreSmall(t *testing.T) {
 		}
 	}
 }
+
+func contextEnded(t *testing.T) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	return ctx, cancel
+}

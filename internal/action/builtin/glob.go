@@ -67,7 +67,7 @@ func (c *Config) searchFailed(env tool.Env, root string, err error) tool.Result 
 	if errors.Is(err, fs.ErrNotExist) {
 		return tool.Failure(c.missing(env, root))
 	}
-	return tool.Failure(sentence(err.Error()))
+	return tool.Failure(err.Error())
 }
 
 func globResult(env tool.Env, r search.GlobResult, ms int64) tool.Result {

@@ -74,7 +74,7 @@ func (c *Config) checkWrite(path, content string) (*change, error) {
 // rewritten is the bytes of a file with a new content: in its own encoding,
 // lines that stay keep their line endings.
 func rewritten(old *fsys.Text, content string) ([]byte, error) {
-	if old.Encoding == fsys.UTF8 && old.EOL == fsys.LF || len(old.Raw) == 0 {
+	if old.Encoding == fsys.UTF8 && old.EOL == fsys.LF && old.Undecodable == 0 || len(old.Raw) == 0 {
 		return []byte(content), nil
 	}
 	if old.EOL != fsys.LF {

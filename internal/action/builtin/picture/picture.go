@@ -113,8 +113,9 @@ func fit(raw []byte, kind string, pic image.Image) (*Image, error) {
 // encode writes PNG while that is small, for sharp text and lines, else JPEG of falling quality.
 func (i *Image) encode(pic image.Image) error {
 	var buf bytes.Buffer
-	if i.MediaType != "image/jpeg" {
-		if err := png.Encode(&buf, pic); err != nil {
+	// A picture that kept its size was over plainBytes as it came; PNG would not make it smaller.
+	if i.MediaType != "image/jpeg" && i.Width*i.Height < i.OriginalWidth*i.OriginalHeight {
+		if err := (&png.Encoder{CompressionLevel: png.BestSpeed}).Encode(&buf, pic); err != nil {
 			return fmt.Errorf("encode the picture: %w", err)
 		}
 		if i.MediaType, i.Bytes = "image/png", buf.Bytes(); buf.Len() <= plainBytes {
