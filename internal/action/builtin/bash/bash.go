@@ -13,6 +13,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -141,7 +142,7 @@ func (c *Config) fill() {
 
 // Tools are the tools that this conversation offers, in the order in which
 // they stand in a request.
-func (s *Shell) Tools() []tool.Tool { return s.tools }
+func (s *Shell) Tools() []tool.Tool { return slices.Clone(s.tools) }
 
 // Idle waits until no job of this conversation runs any more, or ctx ends;
 // then it says what still runs. A run without a person calls it, with a few

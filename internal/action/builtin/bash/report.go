@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -107,13 +108,8 @@ func (r *report) text() (text string, failed bool) {
 // coded is the text of a failure: the code first, then the ends of the output.
 func (r *report) coded(code int, why string) string {
 	r.data.ExitCode = &code
-	text := fmt.Sprintf("Exit code %d", code)
-	for _, s := range []string{why, r.ends(failedOutput)} {
-		if s != "" {
-			text += "\n" + s
-		}
-	}
-	return text
+	lines := []string{fmt.Sprintf("Exit code %d", code), why, r.ends(failedOutput)}
+	return strings.Join(slices.DeleteFunc(lines, func(s string) bool { return s == "" }), "\n")
 }
 
 // ended is the text for a command without an exit code of its own.

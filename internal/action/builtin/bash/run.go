@@ -65,7 +65,13 @@ type call struct {
 	carries bool // a new working directory outlives the command
 }
 
-func (c *call) Traits() tool.Traits { return traits(c.facts, c.carries) }
+func (c *call) Traits() tool.Traits {
+	t := traits(c.facts, c.carries)
+	// A job must not start before the reply is complete: were the reply taken
+	// back, nobody would know of it.
+	t.ConcurrencySafe = t.ConcurrencySafe && !c.in.Background
+	return t
+}
 
 func (c *call) Needs() []tool.Need {
 	return []tool.Need{{Kind: tool.NeedExec, Command: c.in.Command}}
