@@ -5,7 +5,6 @@ import (
 	"context"
 	"embed"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -151,14 +150,23 @@ func (c cost) peak() float64 { return float64(c.PeakBytes) }
 // runLimit ends a program that hangs; the slowest that is measured takes seconds.
 const runLimit = 2 * time.Minute
 
-// run starts program in h through floor's run, with nothing on stdin. It fails when the program does.
-func (l *lab) run(ctx context.Context, h *home, env []string, program string, args ...string) (cost, error) {
+// command is a program to run in a home; env comes on top of the lab's.
+type command struct {
+	home    *home
+	program string
+	args    []string
+	env     []string
+	stdin   string
+}
+
+// run starts c through floor's run. It fails when the program does.
+func (l *lab) run(ctx context.Context, run command) (cost, error) {
 	ctx, cancel := context.WithTimeout(ctx, runLimit)
 	defer cancel()
 	result := filepath.Join(l.dir, "cost.json")
-	c := exec.CommandContext(ctx, l.floor, append([]string{"run", result, program}, args...)...)
-	c.Dir = h.project
-	c.Env = append(l.env(h), env...)
+	c := exec.CommandContext(ctx, l.floor, append([]string{"run", result, run.program}, run.args...)...)
+	c.Dir, c.Stdin = run.home.project, strings.NewReader(run.stdin)
+	c.Env = append(l.env(run.home), run.env...)
 	if runtime.GOOS != "windows" { // there, a kill is all there is
 		c.Cancel = func() error { return c.Process.Signal(os.Interrupt) }
 		c.WaitDelay = 5 * time.Second
@@ -166,7 +174,7 @@ func (l *lab) run(ctx context.Context, h *home, env []string, program string, ar
 	var stdout, stderr bytes.Buffer
 	c.Stdout, c.Stderr = &stdout, &stderr
 	if err := c.Run(); err != nil {
-		return cost{}, fmt.Errorf("%s: %w: %s", filepath.Base(program), err, tail(&stderr))
+		return cost{}, fmt.Errorf("%s: %w: %s", filepath.Base(run.program), err, tail(&stderr))
 	}
 	text, err := os.ReadFile(result)
 	if err != nil {
@@ -177,7 +185,7 @@ func (l *lab) run(ctx context.Context, h *home, env []string, program string, ar
 		return cost{}, err
 	}
 	if out.Exit != 0 {
-		return cost{}, fmt.Errorf("%s: exit code %d: %s%s", filepath.Base(program), out.Exit, tail(&stdout), tail(&stderr))
+		return cost{}, fmt.Errorf("%s: exit code %d: %s%s", filepath.Base(run.program), out.Exit, tail(&stdout), tail(&stderr))
 	}
 	return out, nil
 }
@@ -203,22 +211,29 @@ func (l *lab) env(h *home) []string {
 	return env
 }
 
+const (
+	words     = "Read what you need."
+	modelName = "claude-sonnet-4-5"
+)
+
 // prompt runs hew headless on one prompt; the model answers by p.
 func (l *lab) prompt(ctx context.Context, h *home, p plan, flags ...string) (*talk, cost, error) {
+	args := append([]string{"-p", words, "--model", modelName, "--output-format", "json"}, flags...)
+	return l.converse(ctx, command{home: h, program: l.hew, args: args}, p)
+}
+
+func (l *lab) converse(ctx context.Context, c command, p plan) (*talk, cost, error) {
 	t := l.model.converse(p)
-	args := append([]string{"-p", "Read what you need.", "--model", "claude-sonnet-4-5", "--output-format", "json"}, flags...)
-	c, err := l.run(ctx, h, nil, l.hew, args...)
+	took, err := l.run(ctx, c)
 	if err == nil && len(t.arrive) == 0 {
-		err = errors.New("hew: ended without a request to the model")
+		err = fmt.Errorf("%s: ended without a request to the model", filepath.Base(c.program))
 	}
-	return t, c, err
+	return t, took, err
 }
 
 // chat runs the floor on a recorded request; the model answers by p.
 func (l *lab) chat(ctx context.Context, h *home, p plan, request string) (*talk, cost, error) {
-	t := l.model.converse(p)
-	c, err := l.run(ctx, h, nil, l.floor, "chat", l.model.url, request)
-	return t, c, err
+	return l.converse(ctx, command{home: h, program: l.floor, args: []string{"chat", l.model.url, request}}, p)
 }
 
 // record writes the first request of a talk to a file, for the floor.

@@ -75,7 +75,7 @@ func failuresAreNoFigures(t *testing.T, l *lab) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = l.run(t.Context(), h, nil, l.floor, "chat", l.model.url, "no such file")
+	_, _, err = l.chat(t.Context(), h, always(text("ok")), "no such file")
 	if err == nil || !strings.Contains(err.Error(), "no such file") {
 		t.Errorf("error %v", err)
 	}

@@ -3,9 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
 	"os/exec"
-	"path/filepath"
 )
 
 const floorChat = "floor"
@@ -85,15 +83,22 @@ func onePrompt(
 	return hew, ref, err
 }
 
-// requestSize takes the request of a run that could ask somebody: some tools are offered only then.
+// requestSize takes the request of a run in which somebody answers questions: some tools are offered only then.
 func requestSize(ctx context.Context, l *lab) (hew, ref samples, err error) {
-	request, err := l.firstRequest(ctx)
+	h, err := l.newHome()
 	if err != nil {
 		return nil, nil, err
 	}
-	st, err := os.Stat(filepath.Clean(request))
+	t, _, err := l.converse(ctx, command{
+		home: h, program: l.hew,
+		args: []string{
+			"-p", "--model", modelName, "--input-format", "stream-json", "--output-format", "stream-json", "--verbose",
+			"--permission-prompt-tool", "stdio",
+		},
+		stdin: `{"type":"user","message":{"role":"user","content":"` + words + `"}}` + "\n",
+	}, always(text("ok")))
 	if err != nil {
 		return nil, nil, err
 	}
-	return samples{float64(st.Size())}, nil, nil
+	return samples{float64(len(t.first))}, nil, nil
 }

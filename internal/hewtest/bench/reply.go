@@ -27,7 +27,7 @@ func (r reply) send(w http.ResponseWriter, id string) (left time.Time, err error
 	w.Header().Set("Request-Id", "req_"+id)
 	out := stream{w: w, flush: http.NewResponseController(w)}
 	out.event("message_start", map[string]any{"message": map[string]any{
-		"id": "msg_" + id, "type": "message", "role": "assistant", "model": "claude-sonnet-4-5", "content": []any{},
+		"id": "msg_" + id, "type": "message", "role": "assistant", "model": modelName, "content": []any{},
 		"stop_reason": nil, "stop_sequence": nil, "usage": map[string]int{"input_tokens": 1000, "output_tokens": 1},
 	}})
 	stop := "end_turn"

@@ -38,7 +38,7 @@ func searchMeasures() []measure {
 	})
 }
 
-const searchRounds = 9
+const searchRounds = 7
 
 // grep lists the files with a match, as the tool does unless told otherwise. Ripgrep's time includes its start, which hew saves.
 func grep(ctx context.Context, l *lab, q search.GrepQuery) (hew, ref samples, err error) {

@@ -22,11 +22,11 @@ func startWall(ctx context.Context, l *lab) (hew, ref samples, err error) {
 	}
 	take := func(program string) taking {
 		return func() (float64, error) {
-			c, err := l.run(ctx, h, nil, program, "--version")
+			c, err := l.run(ctx, command{home: h, program: program, args: []string{"--version"}})
 			return c.wall(), err
 		}
 	}
-	return both(ctx, 40, take(l.hew), take(l.empty))
+	return both(ctx, 30, take(l.hew), take(l.empty))
 }
 
 // sizeMeasures need one taking: nothing of them depends on time.
@@ -77,7 +77,7 @@ func initCost(ctx context.Context, l *lab, column int) (hew, ref samples, err er
 		return nil, nil, err
 	}
 	return once(func(program string) (float64, error) {
-		c, err := l.run(ctx, h, []string{"GODEBUG=inittrace=1"}, program, "--version")
+		c, err := l.run(ctx, command{home: h, program: program, args: []string{"--version"}, env: []string{"GODEBUG=inittrace=1"}})
 		if err != nil {
 			return 0, err
 		}
