@@ -8,9 +8,8 @@ import (
 // pattern is a compiled query pattern, shared by all workers.
 type pattern struct {
 	nfa     *nfa
-	literal []byte // every match contains these bytes; empty when none are known
-	exact   bool   // and the literal alone is a match
-	span    bool   // a match can contain a line feed
+	literal literal // every match contains it; empty when none is known
+	span    bool    // a match can contain a line feed
 }
 
 // compilePattern parses src. Unless multiline, matches never cross lines.
@@ -29,7 +28,7 @@ func compilePattern(q GrepQuery) (*pattern, error) {
 		return nil, err
 	}
 	p := &pattern{nfa: n, span: spansLines(root)}
-	p.literal, p.exact = requiredLiteral(root)
+	p.literal = requiredLiteral(root).usable()
 	return p, nil
 }
 
@@ -64,63 +63,6 @@ func spansLines(n *node) bool {
 	return false
 }
 
-// requiredLiteral returns the longest run of bytes that every match of n must
-// contain. exact tells that n matches those bytes and nothing else.
-func requiredLiteral(n *node) (lit []byte, exact bool) {
-	var best, run []byte
-	whole := true
-	flush := func() {
-		if len(run) > len(best) {
-			best = run
-		}
-		run = nil
-	}
-	parts := []*node{n}
-	if n.op == opConcat {
-		parts = n.sub
-	}
-	for _, part := range parts {
-		if r, ok := literalRune(part); ok {
-			run = utf8.AppendRune(run, r)
-			continue
-		}
-		inner, innerExact := nestedLiteral(part)
-		if innerExact {
-			run = append(run, inner...)
-			continue
-		}
-		whole = false
-		flush()
-		if len(inner) > len(best) {
-			best = inner
-		}
-	}
-	flush()
-	return best, whole && len(best) > 0
-}
-
-func literalRune(n *node) (rune, bool) {
-	if n.op != opSet || n.raw || len(n.set) != 1 || n.set[0].lo != n.set[0].hi {
-		return 0, false
-	}
-	return n.set[0].lo, true
-}
-
-func nestedLiteral(n *node) (lit []byte, exact bool) {
-	switch n.op {
-	case opConcat:
-		return requiredLiteral(n)
-	case opRepeat:
-		if n.min == 0 {
-			return nil, false
-		}
-		lit, exact := requiredLiteral(n.sub[0])
-		return lit, exact && n.min == 1 && n.max == 1
-	case opEmpty, opSet, opAlt, opLook:
-	}
-	return nil, false
-}
-
 // lineMatcher finds matching lines. One belongs to one goroutine.
 type lineMatcher struct {
 	p    *pattern
@@ -133,7 +75,7 @@ func newLineMatcher(p *pattern) *lineMatcher { return &lineMatcher{p: p} }
 // next returns the first line of b[at:] that matches, without its line feed.
 // at must be the start of a line, and b must end at the end of a line.
 func (m *lineMatcher) next(b []byte, at int) (start, end int, ok bool) {
-	if len(m.p.literal) > 0 {
+	if len(m.p.literal.text) > 0 {
 		return m.nextWithLiteral(b, at)
 	}
 	if m.dfa == nil {
@@ -155,12 +97,12 @@ func (m *lineMatcher) next(b []byte, at int) (start, end int, ok bool) {
 
 func (m *lineMatcher) nextWithLiteral(b []byte, at int) (start, end int, ok bool) {
 	for at < len(b) {
-		hit := bytes.Index(b[at:], m.p.literal)
+		hit := m.p.literal.index(b, at)
 		if hit < 0 {
 			return 0, 0, false
 		}
-		start, end = lineAround(b, at, at+hit)
-		if m.p.exact || m.matches(b[start:end]) {
+		start, end = lineAround(b, at, hit)
+		if m.p.literal.exact || m.matches(b[start:end]) {
 			return start, end, true
 		}
 		at = end + 1

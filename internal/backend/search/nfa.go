@@ -2,6 +2,7 @@ package search
 
 import (
 	"errors"
+	"slices"
 	"unicode/utf8"
 )
 
@@ -43,7 +44,7 @@ var errPatternTooBig = errors.New("compiled regex exceeds size limit: use smalle
 
 // compileNFA builds the automaton for n.
 func compileNFA(n *node) (*nfa, error) {
-	c := &nfaCompiler{seqs: map[*node][][]byteEdge{}}
+	c := &nfaCompiler{classes: map[*node]compiledClass{}}
 	match := c.add(nfaState{op: nfaMatch})
 	c.nfa.start = c.compile(n, match)
 	if c.tooBig {
@@ -53,10 +54,13 @@ func compileNFA(n *node) (*nfa, error) {
 }
 
 type nfaCompiler struct {
-	nfa    nfa
-	tooBig bool
-	seqs   map[*node][][]byteEdge // repeated classes are cut into bytes once
+	nfa     nfa
+	tooBig  bool
+	classes map[*node]compiledClass
 }
+
+// compiledClass says which states a class was compiled to.
+type compiledClass struct{ first, end, entry, next int }
 
 func (c *nfaCompiler) add(s nfaState) int {
 	if len(c.nfa.states) >= maxNFAStates {
@@ -157,14 +161,37 @@ func (c *nfaCompiler) compileSet(n *node, next int) int {
 		}
 		return c.add(nfaState{op: nfaBytes, edges: edges})
 	}
-	seqs, ok := c.seqs[n]
-	if !ok {
-		for _, r := range n.set {
-			seqs = appendUTF8(seqs, r.lo, r.hi)
-		}
-		c.seqs[n] = seqs
+	if made, ok := c.classes[n]; ok {
+		return c.repeatClass(made, next)
 	}
-	return c.compileSeqs(seqs, next, map[string]int{})
+	var seqs [][]byteEdge
+	for _, r := range n.set {
+		seqs = appendUTF8(seqs, r.lo, r.hi)
+	}
+	made := compiledClass{first: len(c.nfa.states), next: next}
+	made.entry = c.compileSeqs(seqs, next, map[string]int{})
+	made.end = len(c.nfa.states)
+	c.classes[n] = made
+	return made.entry
+}
+
+// repeatClass copies the states of a class that was compiled before, with
+// another continuation: cutting a class such as \w into bytes is the costly
+// part of compiling it.
+func (c *nfaCompiler) repeatClass(made compiledClass, next int) int {
+	move := len(c.nfa.states) - made.first
+	for id := made.first; id < made.end && !c.tooBig; id++ {
+		edges := slices.Clone(c.nfa.states[id].edges)
+		for i := range edges {
+			if edges[i].to == made.next {
+				edges[i].to = next
+			} else {
+				edges[i].to += move
+			}
+		}
+		c.add(nfaState{op: nfaBytes, edges: edges})
+	}
+	return made.entry + move
 }
 
 func (c *nfaCompiler) compileRune(r rune, next int) int {

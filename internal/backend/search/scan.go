@@ -12,6 +12,7 @@ type scanner struct {
 	m     *lineMatcher
 	buf   []byte
 	need  int // lines of one file that can be asked for; 0 is no limit
+	limit int64
 	src   source
 	found fileFound
 
@@ -34,7 +35,7 @@ type fileFound struct {
 }
 
 func newScanner(q *GrepQuery, p *pattern) *scanner {
-	return &scanner{q: q, m: newLineMatcher(p), need: q.keep()}
+	return &scanner{q: q, m: newLineMatcher(p), need: q.keep(), limit: MaxFileBytes}
 }
 
 // scan searches the file at path. explicit files were named by the caller:
@@ -47,7 +48,7 @@ func (s *scanner) scan(ctx context.Context, path string, links linkPolicy) fileF
 		return s.found
 	}
 	defer file.Close()
-	s.src = source{file: file, buf: s.buf, explicit: links == followLinks}
+	s.src = source{file: file, buf: s.buf, limit: s.limit, explicit: links == followLinks}
 	s.pos, s.printed, s.counted, s.lineNo, s.afterLeft, s.lineBytes = 0, 0, 0, 1, 0, 0
 	if err := s.search(ctx); err != nil {
 		s.found.err = err
@@ -100,7 +101,7 @@ func (s *scanner) reread(ctx context.Context) error {
 		return err
 	}
 	defer file.Close()
-	s.src = source{file: file, buf: s.src.buf, explicit: explicit}
+	s.src = source{file: file, buf: s.src.buf, limit: s.limit, explicit: explicit}
 	return s.src.all(ctx)
 }
 

@@ -83,7 +83,7 @@ func (s *scanner) emitSpanLines(b []byte, start, end int) {
 
 // mayMatch is false when b surely holds no match.
 func (m *lineMatcher) mayMatch(b []byte) bool {
-	if len(m.p.literal) > 0 && !bytes.Contains(b, m.p.literal) {
+	if len(m.p.literal.text) > 0 && m.p.literal.index(b, 0) < 0 {
 		return false
 	}
 	if m.dfa == nil {

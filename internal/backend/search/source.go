@@ -52,8 +52,9 @@ type source struct {
 	buf      []byte
 	hi       int
 	read     int64
+	limit    int64 // of read
 	eof      bool
-	cut      bool // MaxFileBytes was reached
+	cut      bool // limit was reached
 	explicit bool // named by the caller: a NUL is a line end, not the end
 	binary   bool // a NUL was seen
 }
@@ -76,7 +77,7 @@ func (s *source) fill() error {
 	if err != nil {
 		return err
 	}
-	if s.read += int64(n); s.read >= MaxFileBytes {
+	if s.read += int64(n); s.read >= s.limit {
 		s.cut, s.eof = true, true
 	}
 	if n == 0 {
@@ -91,18 +92,19 @@ func (s *source) fill() error {
 
 // judge looks for NUL bytes in what was just read.
 func (s *source) judge(fresh []byte) {
-	for at := 0; at < len(fresh); at++ {
-		next := bytes.IndexByte(fresh[at:], 0)
-		if next < 0 {
-			return
+	at := bytes.IndexByte(fresh, 0)
+	if at < 0 {
+		return
+	}
+	s.binary = true
+	if !s.explicit {
+		s.eof = true
+		return
+	}
+	for i, b := range fresh[at:] {
+		if b == 0 {
+			fresh[at+i] = '\n'
 		}
-		s.binary = true
-		if !s.explicit {
-			s.eof = true
-			return
-		}
-		at += next
-		fresh[at] = '\n'
 	}
 }
 
