@@ -91,5 +91,5 @@ func plainDelimiter(n *syntax.Word) bool {
 		}
 		text = lit.Value
 	}
-	return text != "" && strings.Trim(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.!+-") == ""
+	return text != "" && strings.Trim(text, letters+"_.!+-") == ""
 }

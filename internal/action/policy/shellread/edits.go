@@ -73,7 +73,7 @@ func moved(source Access) func(*args) ([]PathArg, string) {
 		out := []PathArg{{Word: target, Access: AccessWrite}}
 		tree := a.has("-r", "-R", "-a", "--recursive", "--archive")
 		for _, o := range ops {
-			base := path.Base(path.Clean(o.Text))
+			base := path.Base(strings.TrimRight(o.Text, "/"))
 			if tree && (a.has("-T", "--no-target-directory") || base == "." || base == ".." || base == "/") {
 				return nil, "it copies the content of a folder, whose names are not known"
 			}
@@ -86,16 +86,18 @@ func moved(source Access) func(*args) ([]PathArg, string) {
 	}
 }
 
+const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+
 func sedInPlace(a *args) ([]PathArg, string) {
-	suffix, ok := a.set["-i"]
-	if !ok {
-		suffix, ok = a.set["--in-place"]
-	}
-	if !ok {
+	short, ok := a.set["-i"]
+	long, also := a.set["--in-place"]
+	if !ok && !also {
 		return nil, "it is not an edit in place"
 	}
-	if strings.Trim(strings.TrimPrefix(suffix.Text, "."), "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789") != "" {
-		return nil, "the suffix of its backup is unusual"
+	for _, suffix := range []string{short.Text, long.Text} {
+		if strings.Trim(strings.TrimPrefix(suffix, "."), letters) != "" {
+			return nil, "the suffix of its backup is unusual"
+		}
 	}
 	ops, wrong := sedOperands(a)
 	if wrong != "" {

@@ -23,7 +23,7 @@ var programs = sync.OnceValue(func() map[string]*program {
 		"printf":   {why: prints + "; -v, which sets a variable by name, is left out", custom: judgePrintf},
 		"pwd":      {why: prints, opts: "-L -P", operands: none},
 		"seq":      {why: prints, opts: "-w -s= -f= --equal-width --separator= --format= -#", operands: text, check: noSubst},
-		"sleep":    {why: "waits", operands: text, check: onlyDurations},
+		"sleep":    {why: "waits for a while", operands: text, check: onlyDurations},
 		"exit":     {why: "ends the shell", operands: text, most: 1, check: onlyNumbers},
 		"return":   {why: "ends the function", operands: text, most: 1, check: onlyNumbers},
 		"break":    {why: "ends a loop", operands: text, most: 1, check: onlyNumbers},

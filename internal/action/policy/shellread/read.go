@@ -158,15 +158,25 @@ func (f *Facts) parse(text string, shell Shell) {
 	}
 }
 
-// statements returns the statements up to the first that cannot be parsed.
+// statements returns the statements up to the first that cannot be parsed. A
+// panic of the parser on hostile text counts as one that cannot.
 func statements(text string) (list []*syntax.Stmt, err error) {
-	for s, err := range syntax.NewParser(syntax.Variant(syntax.LangBash)).StmtsSeq(strings.NewReader(text)) {
-		if err != nil {
-			return list, err
+	defer func() {
+		if p := recover(); p != nil {
+			list, err = nil, fmt.Errorf("the parser failed: %v", p)
 		}
-		list = append(list, s)
+	}()
+	for s, fault := range syntax.NewParser(syntax.Variant(syntax.LangBash)).StmtsSeq(strings.NewReader(text)) {
+		// The sequence may go on after an error and must not be left early.
+		switch {
+		case err != nil:
+		case fault != nil:
+			err = fault
+		default:
+			list = append(list, s)
+		}
 	}
-	return list, nil
+	return list, err
 }
 
 func parseFault(err error) string {

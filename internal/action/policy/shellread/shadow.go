@@ -38,8 +38,17 @@ func shadows(p *Part, level int) []Part {
 		out = startsBehind(p, words, level)
 	case strings.Contains(shells, " "+name+" "):
 		out = shellText(p, words, level)
-	case name == "eval" || name == "trap" || name == "alias":
+	case name == "eval":
 		out = textShadows(p, words[1:], level)
+	case name == "trap" && len(words) > 1:
+		out = textShadows(p, words[1:2], level)
+	case name == "alias":
+		for _, w := range words[1:] {
+			if _, text, ok := strings.Cut(w.Text, "="); ok {
+				w.Text = text
+				out = append(out, textShadows(p, []Word{w}, level)...)
+			}
+		}
 	}
 	if name == "su" || name == "watch" || name == "script" || name == "runuser" || name == "flock" {
 		out = append(out, shellText(p, words, level)...)

@@ -171,18 +171,21 @@ func (w *walker) binary(c *syntax.BinaryCmd, in Dirs, ctx context) (ok, failed D
 }
 
 func (w *walker) ifClause(c *syntax.IfClause, in Dirs, ctx context) Dirs {
-	after := in
-	if len(c.Cond) > 0 {
-		after = w.stmts(c.Cond, in, ctx)
-	}
-	out := w.stmts(c.Then, after, ctx)
-	if c.Else != nil {
-		return out.join(w.ifClause(c.Else, after, ctx))
-	}
 	if len(c.Cond) == 0 {
-		return out
+		return w.stmts(c.Then, in, ctx)
 	}
-	return out.join(after)
+	ok, failed := w.condition(c.Cond, in, ctx)
+	out := w.stmts(c.Then, ok, ctx)
+	if c.Else != nil {
+		return out.join(w.ifClause(c.Else, failed, ctx))
+	}
+	return out.join(failed)
+}
+
+// condition walks a list whose last statement decides.
+func (w *walker) condition(list []*syntax.Stmt, in Dirs, ctx context) (ok, failed Dirs) {
+	last := len(list) - 1
+	return w.stmt(list[last], w.stmts(list[:last], in, ctx), ctx)
 }
 
 // loop walks a body that may run any number of times. A body that changes the
@@ -272,7 +275,7 @@ func (w *walker) caseClause(c *syntax.CaseClause, in Dirs, ctx context) Dirs {
 // declaration turns export, declare and their kin into an ordinary part, so
 // that rules can name them.
 func (w *walker) declaration(c *syntax.DeclClause, redirs []*syntax.Redirect, in Dirs, ctx context) {
-	p := Part{Dirs: in, Shadow: ctx.shadow, Why: "it changes the variables or attributes of the shell"}
+	p := Part{Dirs: in, Name: c.Variant.Value, Shadow: ctx.shadow, Why: "it changes the variables or attributes of the shell"}
 	p.Words = append(p.Words, Word{Text: c.Variant.Value, Source: c.Variant.Value})
 	for _, a := range c.Args {
 		src := w.source(a)
