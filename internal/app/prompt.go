@@ -1,6 +1,7 @@
 package app
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -158,7 +159,11 @@ func (r *headless) piped() (string, error) {
 	if r.e.StdinTTY || r.e.Stdin == nil {
 		return "", nil
 	}
-	data, err := io.ReadAll(io.LimitReader(r.e.Stdin, maxStdin+1))
+	in := io.Reader(r.e.Stdin)
+	if r.o.Prompt != "" {
+		in = r.patient(in)
+	}
+	data, err := io.ReadAll(io.LimitReader(in, maxStdin+1))
 	if err != nil {
 		r.warn("standard input cannot be read and is left out: " + err.Error())
 		return "", nil
@@ -167,6 +172,36 @@ func (r *headless) piped() (string, error) {
 		return "", fmt.Errorf("standard input is larger than %d MB; write it to a file and name the file in the prompt", maxStdin>>20)
 	}
 	return string(data), nil
+}
+
+// firstByte is how long a run that has its prompt waits for a pipe that says nothing.
+const firstByte = 3 * time.Second
+
+// patient gives up on a pipe that nobody writes to: parents often leave one
+// open, and a run that has its prompt must not hang on it.
+func (r *headless) patient(in io.Reader) io.Reader {
+	type read struct {
+		data []byte
+		err  error
+	}
+	first := make(chan read, 1)
+	go func() {
+		buf := make([]byte, 64<<10)
+		n, err := in.Read(buf)
+		first <- read{buf[:n], err}
+	}()
+	t := time.NewTimer(firstByte)
+	defer t.Stop()
+	select {
+	case got := <-first:
+		if got.err != nil {
+			return bytes.NewReader(got.data)
+		}
+		return io.MultiReader(bytes.NewReader(got.data), in)
+	case <-t.C:
+		r.warn("nothing arrived on standard input within 3 seconds; going on without it (use < /dev/null to skip the wait)")
+		return strings.NewReader("")
+	}
 }
 
 func (r *headless) warn(text string) {

@@ -31,6 +31,7 @@ func commands() map[string]func(*testscript.TestScript, bool, []string) {
 		"json":       cmdJSON,
 		"count":      cmdCount,
 		"transcript": cmdTranscript,
+		"session":    cmdSession,
 		"start":      cmdStart,
 		"await":      cmdAwait,
 		"send":       cmdSend,
@@ -179,6 +180,18 @@ func cmdTranscript(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("transcripts: %v", found)
 	}
 	ts.Setenv(args[0], newest)
+}
+
+// session VAR sets VAR to the session id of the last JSON result on stdout.
+func cmdSession(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) != 1 || neg {
+		ts.Fatalf("usage: session VAR")
+	}
+	lines := selected(ts, "stdout", []string{"type=result"})
+	if len(lines) == 0 {
+		ts.Fatalf("there is no result on stdout")
+	}
+	ts.Setenv(args[0], gjson.Get(lines[len(lines)-1], "session_id").String())
 }
 
 // process is a hew that runs beside the script.

@@ -6,6 +6,7 @@ package hewtest
 
 import (
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
 	"os"
@@ -42,7 +43,7 @@ func TestScenarios(t *testing.T) {
 		}
 		t.Run(a.Name(), func(t *testing.T) {
 			testscript.Run(t, testscript.Params{
-				Dir: filepath.Join(scenarios, a.Name()), Setup: setup, Cmds: commands(),
+				Dir: filepath.Join(scenarios, a.Name()), Setup: setup, Cmds: allCommands(),
 				RequireExplicitExec: true, RequireUniqueNames: true, UpdateScripts: os.Getenv("UPDATE") != "",
 				Condition: condition,
 			})
@@ -50,11 +51,20 @@ func TestScenarios(t *testing.T) {
 	}
 }
 
-// condition adds [root], [tool:NAME]: whether a program is at hand.
+func allCommands() map[string]func(*testscript.TestScript, bool, []string) {
+	all := commands()
+	maps.Copy(all, probes())
+	return all
+}
+
+// condition adds [root], [tool:NAME]: whether a program is at hand, and
+// [smalldisk]: whether a file system can be mounted.
 func condition(c string) (bool, error) {
 	switch name, arg, _ := strings.Cut(c, ":"); name {
 	case "root":
 		return os.Getuid() == 0, nil
+	case "smalldisk":
+		return canMount(), nil
 	case "tool":
 		_, err := os.Stat("/usr/bin/" + arg)
 		return err == nil, nil
@@ -126,10 +136,13 @@ type stageKey struct{}
 
 // stage is what a scenario has running.
 type stage struct {
-	mu     sync.Mutex
-	model  *script.Model
-	server *http.Server
-	procs  map[string]*process
+	mu       sync.Mutex
+	model    *script.Model
+	server   *http.Server
+	procs    map[string]*process
+	answered map[string]bool // questions, by request id
+	headers  []http.Header   // of the requests to the current model
+	wires    map[string]*wire
 }
 
 func on(ts *testscript.TestScript) *stage { return ts.Value(stageKey{}).(*stage) }
@@ -144,7 +157,8 @@ func (s *stage) serve(ts *testscript.TestScript, sc *script.Scenario) {
 		ts.Check(s.server.Close())
 	}
 	s.model = script.New(sc, script.Config{Keep: true})
-	s.server = &http.Server{Handler: s.model, ReadHeaderTimeout: 10 * time.Second}
+	s.headers = nil
+	s.server = &http.Server{Handler: s.record(s.model), ReadHeaderTimeout: 10 * time.Second}
 	go func(srv *http.Server) { _ = srv.Serve(l) }(s.server)
 	ts.Setenv("ANTHROPIC_BASE_URL", "http://"+l.Addr().String())
 }

@@ -173,13 +173,18 @@ const helperTimeout = time.Minute
 func (b *build) helper(ctx context.Context, command string) (string, error) {
 	r := shell.New(shell.Config{NoSnapshot: true, Env: b.environ()})
 	res, err := r.Exec(ctx, shell.Program{Argv: []string{r.Shell(), "-c", command}, Dir: b.place.Project, Timeout: helperTimeout, Unconfined: true})
-	if err = errors.Join(err, r.Close()); err != nil {
+	if err = exitError(res, errors.Join(err, r.Close())); err != nil {
 		return "", err
 	}
-	if res.ExitCode != 0 {
-		return "", fmt.Errorf("it ended with exit code %d", res.ExitCode)
-	}
 	return string(res.Stdout), nil
+}
+
+// exitError makes an exit code an error.
+func exitError(r shell.Result, err error) error {
+	if err == nil && r.ExitCode != 0 {
+		return fmt.Errorf("it ended with exit code %d", r.ExitCode)
+	}
+	return err
 }
 
 // keySource names the credential in the words of system/init.

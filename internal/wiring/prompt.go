@@ -2,33 +2,154 @@ package wiring
 
 import (
 	"context"
+	"path/filepath"
+	"runtime"
+	"slices"
 
 	"github.com/hew-agent/hew/internal/backend/provider"
+	"github.com/hew-agent/hew/internal/backend/shell"
 	"github.com/hew-agent/hew/internal/core/engine"
 	"github.com/hew-agent/hew/internal/msg"
+	"github.com/hew-agent/hew/internal/state/memory"
 	"github.com/hew-agent/hew/internal/state/prompt"
 	"github.com/hew-agent/hew/internal/state/session"
 )
 
+// prompt settles what stands before the conversation, and how it is recorded.
+// A resumed session repeats what it was started with, byte for byte.
 func (b *build) prompt(ctx context.Context, cfg *engine.Config) error {
-	cfg.System = []string{"You are hew.\n\nWorking directory: " + b.place.Cwd + "\n"}
 	cfg.Layout = func(r *provider.Request, h []*msg.Message) { prompt.Layout(r, h) }
+	git := b.git(ctx)
 	if b.past != nil {
 		cfg.History = b.past.Messages
 	}
-	b.record(cfg)
+	cfg.System = b.system(git)
+	w := b.writer(cfg, git)
+	if b.past != nil && len(cfg.History) > 0 {
+		b.resumed(cfg)
+		return nil
+	}
+	cfg.Start = func() (*msg.Message, error) { return b.start(cfg.System, w) }
 	return nil
 }
 
-// record lets the engine write into the session's transcript.
-func (b *build) record(cfg *engine.Config) {
+// resumed says when the first request cannot extend the last one before it.
+func (b *build) resumed(cfg *engine.Config) {
+	if !slices.Equal(cfg.System, b.past.System) || b.o.ToolsGiven || b.o.Bare || b.o.Schema != nil || len(b.o.Disallowed) > 0 {
+		cfg.Break = "resume"
+	}
+	if b.past.Model != "" && cfg.Model.Lookup(b.past.Model).ID != cfg.Model.Lookup(cfg.Model.Name).ID {
+		cfg.Break = "model"
+	}
+}
+
+// system is the system prompt: the recorded one unless the command line asks
+// for another.
+func (b *build) system(git *prompt.Git) []string {
+	asked := b.o.SystemGiven || b.o.AppendPrompt != "" || b.o.Bare
+	if b.past != nil && len(b.past.System) > 0 && !asked {
+		return b.past.System
+	}
+	if b.o.Bare && !b.o.SystemGiven {
+		text := "Working directory: " + b.place.Cwd + "\nToday's date: " + b.o.Now().Format("2006-01-02")
+		return prompt.System(prompt.Config{Replace: text, Append: b.o.AppendPrompt})
+	}
+	return prompt.System(prompt.Config{
+		Replace: b.o.SystemPrompt, Append: b.o.AppendPrompt,
+		Env: prompt.Environment{
+			Cwd: b.place.Cwd, Roots: b.place.Roots[1:], Platform: runtime.GOOS + "/" + runtime.GOARCH,
+			Shell: filepath.Base(b.runner.Shell()), Git: git,
+		},
+	})
+}
+
+// git asks for the state of the repository, unless it is not wanted.
+func (b *build) git(ctx context.Context) *prompt.Git {
+	off := b.o.Bare || b.env("CLAUDE_CODE_DISABLE_GIT_INSTRUCTIONS") != "" || !b.settings.IncludeGitInstructions()
+	if off || b.past != nil && len(b.past.System) > 0 || b.o.SystemPrompt != "" {
+		return nil
+	}
+	path, err := shell.LookPath("git", b.o.Environ)
+	if err != nil {
+		return nil
+	}
+	return prompt.ReadGit(ctx, func(ctx context.Context, args ...string) (string, error) {
+		res, err := b.runner.Exec(ctx, shell.Program{Argv: append([]string{path}, args...), Dir: b.place.Cwd, Unconfined: true})
+		return string(res.Stdout), exitError(res, err)
+	})
+}
+
+// writer lets the engine record the conversation; nil when nothing is kept.
+func (b *build) writer(cfg *engine.Config, git *prompt.Git) *session.Writer {
 	if b.o.NoPersist {
-		return
+		return nil
+	}
+	branch := "HEAD"
+	if git != nil {
+		branch = git.Branch
+	} else if b.past != nil && b.past.Branch != "" {
+		branch = b.past.Branch
 	}
 	w := session.NewWriter(session.WriterConfig{
 		Log: b.log, Mode: b.gateRef.Mode(), Now: b.o.Now, NewID: b.o.NewID, From: b.past,
-		Stamp: session.Stamp{Session: b.id, Cwd: b.place.Cwd, Version: b.o.Version, Branch: "HEAD", Entrypoint: b.o.Entrypoint},
+		Stamp: session.Stamp{Session: b.id, Cwd: b.place.Cwd, Version: b.o.Version, Branch: branch, Entrypoint: b.o.Entrypoint},
 	})
-	cfg.Store, cfg.Sync = w, b.log.Sync
+	cfg.Store, cfg.Sync = &named{Writer: w, title: b.o.Name}, b.log.Sync
 	b.conv.Transcript = b.log.Path()
+	return w
+}
+
+// named is a writer that notes the session's name after the first prompt, so
+// that a session nobody spoke in leaves no trace.
+type named struct {
+	*session.Writer
+	title string
+}
+
+// Prompt writes the prompt, what lists of sessions show of it, and the name.
+func (n *named) Prompt(m *msg.Message, p session.Prompt) error {
+	if err := n.Writer.Prompt(m, p); err != nil {
+		return err
+	}
+	if err := n.LastPrompt(m.Text()); err != nil || n.title == "" {
+		return err
+	}
+	title := n.title
+	n.title = ""
+	return n.Title(title)
+}
+
+// start makes and records what stands before a new conversation.
+func (b *build) start(system []string, w *session.Writer) (*msg.Message, error) {
+	files := b.instructions()
+	var m *msg.Message
+	if !b.o.Bare {
+		m = prompt.Context(b.o.NewID(), b.o.Now(), files)
+	}
+	if w == nil {
+		return m, nil
+	}
+	if err := w.Snapshot(system); err != nil || m == nil {
+		return m, err
+	}
+	sources := make([]session.Source, 0, len(files))
+	for _, f := range files {
+		sources = append(sources, session.Source{Path: f.Path, Type: string(f.Scope)})
+	}
+	return m, w.Context(m, sources)
+}
+
+// instructions are the files of people's instructions.
+func (b *build) instructions() []memory.File {
+	if b.o.Bare || b.env("CLAUDE_CODE_DISABLE_CLAUDE_MDS") != "" {
+		return nil
+	}
+	files, notes := memory.Load(memory.Config{
+		Managed: b.o.getenv("HEW_MANAGED_DIR"), ManagedText: b.settings.Text("claudeMd"),
+		Home: b.home.Dir, Cwd: b.place.Cwd, Exclude: b.settings.ClaudeMDExcludes(),
+	})
+	for _, n := range notes {
+		b.notice(n.String())
+	}
+	return files
 }

@@ -32,7 +32,7 @@ func (b *build) tools() ([]tool.Tool, error) {
 	cfg := builtin.Config{
 		Seen: seen, Interactive: b.o.Interactive, Tasks: b.tasksFolder(),
 		Mode:      func() string { return b.gateRef.Mode() },
-		AfterPlan: func() string { return "default" },
+		AfterPlan: func() string { return b.gateRef.AfterPlan() },
 		Hidden:    b.hidden, Now: b.o.Now,
 	}
 	pool := append(b.shell.Tools(), builtin.New(cfg)...)

@@ -19,6 +19,11 @@ func (g *Gate) ask(ctx context.Context, p tool.Planned, d policy.Decision, h Hoo
 		d.Trace = append(d.Trace, tool.Step{Name: "question", Outcome: "deny", Detail: "nobody can be asked"})
 		return g.refuse(p, d.Decision, tool.Failure(unanswered(p, d.Decision)), emit)
 	}
+	if c, ok := p.Call.(tool.Checker); ok {
+		if err := c.Check(); err != nil {
+			return g.refuse(p, invalid("validate", err), tool.Refused(err.Error()), emit)
+		}
+	}
 	q := g.question(p, d)
 	emit(event.Asked{Question: q})
 	a, err := g.c.Asker.Ask(ctx, q)
@@ -42,14 +47,24 @@ func failed(ctx context.Context, err error) string {
 }
 
 func (g *Gate) question(p tool.Planned, d policy.Decision) event.Question {
-	kind := event.AskPermission
-	if p.Call.Traits().NeedsUser {
-		kind = event.AskChoice
-	}
+	kind := questionKind(p.Call)
 	return event.Question{
 		ID: g.c.NewID(), Kind: kind, Use: p.Use, Tool: p.Tool.Spec().Name, Title: p.Call.Title(), Preview: p.Call.Preview(),
 		Decision: d.Decision, Suggestions: suggestions(d.Suggest), Origin: event.Origin{Agent: p.Env.Agent},
 	}
+}
+
+// questionKind tells what a question is about: whether a call may run, whether
+// a plan is approved (a call for the user that also asks for approval), or the
+// model's own question.
+func questionKind(c tool.Call) event.QuestionKind {
+	switch {
+	case !c.Traits().NeedsUser:
+		return event.AskPermission
+	case len(c.Needs()) > 0:
+		return event.AskPlan
+	}
+	return event.AskChoice
 }
 
 // granted admits the call with the input that the person chose. A changed

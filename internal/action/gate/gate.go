@@ -58,6 +58,8 @@ type Gate struct {
 	c    Config
 	snap atomic.Pointer[policy.Snapshot]
 	mu   sync.Mutex // guards replacing snap
+	// prior is the mode that plan mode was entered from.
+	prior policy.Mode
 }
 
 // New makes a gate.
@@ -84,8 +86,25 @@ func (g *Gate) SetMode(name string) error {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	if now := g.snap.Load().Mode(); m == policy.Plan && now != policy.Plan {
+		g.prior = now
+	}
 	g.snap.Store(g.snap.Load().WithMode(m))
 	return nil
+}
+
+// AfterPlan is the mode to go on with when a plan is approved: the one that the
+// answer chose, else the one before the plan.
+func (g *Gate) AfterPlan() string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if m := g.snap.Load().Mode(); m != policy.Plan {
+		return string(m)
+	}
+	if g.prior == "" {
+		return string(policy.Default)
+	}
+	return string(g.prior)
 }
 
 // Offered reports whether the model may see a tool: one that is denied as a

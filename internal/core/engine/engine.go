@@ -6,6 +6,7 @@
 package engine
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -158,7 +159,10 @@ func New(c Config) *Engine {
 
 // define encodes a tool's definition once; the bytes are part of the cached prefix.
 func define(s tool.Spec) provider.ToolDef {
-	raw, err := json.Marshal(struct {
+	var raw bytes.Buffer
+	enc := json.NewEncoder(&raw)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(struct {
 		Name        string          `json:"name"`
 		Description string          `json:"description"`
 		InputSchema json.RawMessage `json:"input_schema"`
@@ -167,7 +171,7 @@ func define(s tool.Spec) provider.ToolDef {
 		// The schema is checked when the tool is made; see tool.Define.
 		panic(fmt.Sprintf("engine: encode tool %s: %v", s.Name, err))
 	}
-	return provider.ToolDef{Name: s.Name, JSON: raw}
+	return provider.ToolDef{Name: s.Name, JSON: bytes.TrimRight(raw.Bytes(), "\n")}
 }
 
 // Offered lists the tools that the model sees, in order.
