@@ -272,3 +272,25 @@ func TestHosts(t *testing.T) {
 		}
 	}
 }
+
+func TestShownTextIsHarmless(t *testing.T) {
+	d := decide(t, testConfig(Default, nil, nil, nil), shell("x '\x1b[2K\u202e' "+strings.Repeat("a", 5000)))
+	for _, s := range []string{d.Reason, d.Part, d.Trace[len(d.Trace)-1].Detail} {
+		if strings.ContainsAny(s, "\x1b\u202e") || len(s) > 1000 {
+			t.Errorf("shown: %q", s)
+		}
+	}
+	d = decide(t, testConfig(Default, nil, nil, nil), shell("ls && x '\x07'"))
+	if strings.Contains(d.Reason+d.Part, "\x07") {
+		t.Errorf("shown: %q %q", d.Reason, d.Part)
+	}
+}
+
+func TestBypassLeavesTreesToTheSandbox(t *testing.T) {
+	cfg := testConfig(Bypass, nil, nil, []string{"Read(.env)"})
+	for c, want := range map[string]tool.Behavior{"grep -r x .": tool.Allow, "x \"$A\"": tool.Allow, "cat .env": tool.Deny, "cat .e*": tool.Ask, "cat < .env": tool.Deny} {
+		if d := decide(t, cfg, shell(c)); d.Behavior != want {
+			t.Errorf("%q: %s (%s)", c, d.Behavior, d.Reason)
+		}
+	}
+}

@@ -197,8 +197,10 @@ func (sc *shellCall) pathAsk(sp *spot) *Rule {
 }
 
 // couldMatch finds a deny or ask rule that some value of the run-time text in
-// the command would match.
-func (sc *shellCall) couldMatch() (finding, bool) {
+// the command would match. Where every program may run anyway (bypass), files
+// that a command may come across are left to the sandbox: names in commands and
+// globs still count.
+func (sc *shellCall) couldMatch(bypass bool) (finding, bool) {
 	s := sc.c.s
 	for _, set := range []*ruleSet{&s.deny, &s.ask} {
 		for i := range sc.facts.Parts {
@@ -214,6 +216,9 @@ func (sc *shellCall) couldMatch() (finding, bool) {
 				}
 			}
 			for j := range sc.spots[i] {
+				if bypass && len(sc.spots[i][j].globs) == 0 {
+					continue
+				}
 				if r := sc.couldReach(set, &sc.spots[i][j]); r != nil {
 					return finding{rule: r, part: p.Line(), why: "it could reach what the rule " + r.Text + " is about"}, true
 				}
@@ -280,7 +285,7 @@ func (sc *shellCall) unsafe(bypass bool) (f finding, forced, ok bool) {
 			return finding{part: p.Line(), why: "removing " + target + " could not be undone, so a person must approve it"}, true, true
 		}
 	}
-	if f, ok := sc.couldMatch(); ok {
+	if f, ok := sc.couldMatch(bypass); ok {
 		return f, true, true
 	}
 	if bypass {
@@ -315,46 +320,6 @@ func (sc *shellCall) protectedWrite() (finding, bool) {
 		}
 	}
 	return finding{}, false
-}
-
-// outsideBlocked applies the settings that keep a session inside its folders.
-func (sc *shellCall) outsideBlocked() (finding, bool) {
-	cfg := &sc.c.s.cfg
-	if !cfg.BlockReadsOutside && !cfg.BlockWritesOutside {
-		return finding{}, false
-	}
-	for i := range sc.facts.Parts {
-		p := &sc.facts.Parts[i]
-		for j := range sc.spots[i] {
-			sp := &sc.spots[i][j]
-			blocked := cfg.BlockWritesOutside
-			if sp.arg.Access == shellread.AccessRead {
-				blocked = cfg.BlockReadsOutside
-			}
-			if blocked && !sc.contained(sp) {
-				return finding{part: p.Line(), why: "it names a path outside the working directories, which is blocked"}, true
-			}
-		}
-		for _, w := range p.Words {
-			if sc.namesOutside(w) {
-				return finding{part: p.Line(), why: "it names a path outside the working directories, which is blocked"}, true
-			}
-		}
-	}
-	return finding{}, false
-}
-
-// namesOutside guesses whether a word of an unknown program is a path that
-// leads outside.
-func (sc *shellCall) namesOutside(w shellread.Word) bool {
-	t := w.Text
-	if _, v, ok := strings.Cut(t, "="); ok {
-		t = v
-	}
-	if !strings.HasPrefix(t, "/") && !w.Tilde && !strings.HasPrefix(t, "~/") && t != ".." && !strings.HasPrefix(t, "../") && !strings.Contains(t, "/../") {
-		return false
-	}
-	return t != "/dev/null" && !sc.c.inside(sc.c.at(sc.start.logical, sc.start.physical, t, true))
 }
 
 // contained reports whether a spot lies in the working directories for certain.

@@ -51,7 +51,7 @@ const maxSuggested = 5
 // suggest proposes lasting answers to the question. A proposal covers no more
 // than the pattern it shows; where that cannot be said in a rule, there is none.
 func (c *chain) suggest() []Update {
-	if len(c.needs) != 1 || c.s.mode() == Plan {
+	if len(c.needs) != 1 || c.s.mode() == Plan || c.s.cfg.ManagedOnly {
 		return nil
 	}
 	n := &c.needs[0]

@@ -192,7 +192,8 @@ func TestZshAsksMore(t *testing.T) {
 
 func TestReaderIsShared(t *testing.T) {
 	r := NewReader(2)
-	if r.Read("ls", Bash) != r.Read("ls", Bash) || r.Read("ls", Bash) == r.Read("ls", Zsh) {
+	first := r.Read("ls", Bash)
+	if first != r.Read("ls", Bash) || first == r.Read("ls", Zsh) {
 		t.Error("facts are not remembered by text and shell")
 	}
 	for _, s := range []string{"a", "b", "c", "d"} {

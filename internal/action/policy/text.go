@@ -1,0 +1,67 @@
+package policy
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// maxShown bounds the text of a command that is repeated in a reason, in bytes.
+const maxShown = 300
+
+// visible makes text safe to show: what could steer a terminal or hide itself
+// is escaped, and a long text is cut where that can be seen.
+func visible(s string) string {
+	if len(s) > maxShown {
+		s = strings.ToValidUTF8(s[:maxShown], "") + "… (cut)"
+	}
+	plain := func(r rune) bool { return r != utf8.RuneError && (unicode.IsPrint(r) || r == ' ') }
+	if strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 {
+		return s
+	}
+	var b strings.Builder
+	for _, r := range s {
+		if plain(r) {
+			b.WriteRune(r)
+			continue
+		}
+		b.WriteString(strings.Trim(strconv.QuoteRuneToASCII(r), "'"))
+	}
+	return b.String()
+}
+
+// scalar returns a top-level field of the input as text, when it is a string, a
+// number or a boolean.
+func scalar(input json.RawMessage, field string) (string, bool) {
+	var m map[string]json.RawMessage
+	if json.Unmarshal(input, &m) != nil {
+		return "", false
+	}
+	var v any
+	if json.Unmarshal(m[field], &v) != nil {
+		return "", false
+	}
+	switch v := v.(type) {
+	case string:
+		return v, true
+	case bool:
+		return strconv.FormatBool(v), true
+	case float64:
+		return strconv.FormatFloat(v, 'f', -1, 64), true
+	}
+	return "", false
+}
+
+// hasField reports whether an object schema names a top-level property.
+func hasField(schema json.RawMessage, field string) bool {
+	var s struct {
+		Properties map[string]json.RawMessage `json:"properties"`
+	}
+	if json.Unmarshal(schema, &s) != nil {
+		return false
+	}
+	_, ok := s.Properties[field]
+	return ok
+}
