@@ -8,7 +8,7 @@ export CGO_ENABLED := 0
 export VERSION
 
 .DEFAULT_GOAL := build
-.PHONY: build demo check test bench bench-long fuzz soak conformance install clean help
+.PHONY: build demo picture check test bench bench-long fuzz soak conformance install clean help
 
 build: ## bin/hew
 	@scripts/build bin/hew
@@ -34,6 +34,9 @@ fuzz: ## every fuzz target, FUZZTIME each (60s)
 
 soak: build ## random kill points and long property runs
 	go test -tags soak -run '^TestSoak' -count=1 -timeout 2h -v ./...
+
+picture: build ## docs/demo.svg, drawn from a run of the demo
+	TMPDIR=/tmp bin/hew demo | sed 's|/tmp/hew-demo-[0-9]*|/tmp/hew-demo|g' | go run ./internal/hewtest/picture make demo >docs/demo.svg
 
 conformance: build ## exported interface suites, and the official libraries' drivers when Node is found
 	@scripts/conformance

@@ -86,6 +86,7 @@ var table = []pkg{
 
 	{"internal/hewtest", testOnly, nil},
 	{"internal/hewtest/bench", testOnly, nil},
+	{"internal/hewtest/picture", testOnly, nil},
 	{"internal/arch", testOnly, nil},
 }
 

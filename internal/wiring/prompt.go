@@ -9,6 +9,7 @@ import (
 	"github.com/hew-agent/hew/internal/backend/provider"
 	"github.com/hew-agent/hew/internal/backend/shell"
 	"github.com/hew-agent/hew/internal/core/engine"
+	"github.com/hew-agent/hew/internal/event"
 	"github.com/hew-agent/hew/internal/msg"
 	"github.com/hew-agent/hew/internal/state/memory"
 	"github.com/hew-agent/hew/internal/state/prompt"
@@ -35,7 +36,8 @@ func (b *build) prompt(ctx context.Context, cfg *engine.Config) error {
 
 // resumed says when the first request cannot extend the last one before it.
 func (b *build) resumed(cfg *engine.Config) {
-	if !slices.Equal(cfg.System, b.past.System) || b.o.ToolsGiven || b.o.Bare || b.o.Schema != nil || len(b.o.Disallowed) > 0 {
+	cfg.Sent = b.past.Tools
+	if !slices.Equal(cfg.System, b.past.System) || b.past.Tools == "" {
 		cfg.Break = "resume"
 	}
 	if b.past.Model != "" && cfg.Model.Lookup(b.past.Model).ID != cfg.Model.Lookup(cfg.Model.Name).ID {
@@ -94,20 +96,27 @@ func (b *build) writer(cfg *engine.Config, git *prompt.Git) *session.Writer {
 		Log: b.log, Mode: b.gateRef.Mode(), Now: b.o.Now, NewID: b.o.NewID, From: b.past,
 		Stamp: session.Stamp{Session: b.id, Cwd: b.place.Cwd, Version: b.o.Version, Branch: branch, Entrypoint: b.o.Entrypoint},
 	})
-	cfg.Store, cfg.Sync = &named{Writer: w, title: b.o.Name}, b.log.Sync
+	noted := &noting{Writer: w, title: b.o.Name, tools: func() string { return b.conv.Engine.Tools() }}
+	if b.past != nil {
+		noted.sent = b.past.Tools
+	}
+	cfg.Store, cfg.Sync = noted, b.log.Sync
 	b.conv.Transcript = b.log.Path()
 	return w
 }
 
-// named is a writer that notes the session's name after the first prompt, so
-// that a session nobody spoke in leaves no trace.
-type named struct {
+// noting is a writer that also notes what is not an event: the session's name
+// after the first prompt, so that a session nobody spoke in leaves no trace,
+// and before each request which tools it offers, when they are others.
+type noting struct {
 	*session.Writer
 	title string
+	tools func() string
+	sent  string
 }
 
 // Prompt writes the prompt, what lists of sessions show of it, and the name.
-func (n *named) Prompt(m *msg.Message, p session.Prompt) error {
+func (n *noting) Prompt(m *msg.Message, p session.Prompt) error {
 	if err := n.Writer.Prompt(m, p); err != nil {
 		return err
 	}
@@ -117,6 +126,19 @@ func (n *named) Prompt(m *msg.Message, p session.Prompt) error {
 	title := n.title
 	n.title = ""
 	return n.Title(title)
+}
+
+// Record writes what an event leaves in the transcript.
+func (n *noting) Record(body event.Body) error {
+	if _, ok := body.(event.TurnStarted); ok {
+		if now := n.tools(); now != n.sent {
+			if err := n.Tools(now); err != nil {
+				return err
+			}
+			n.sent = now
+		}
+	}
+	return n.Writer.Record(body)
 }
 
 // start makes and records what stands before a new conversation.

@@ -12,6 +12,7 @@ import (
 	"github.com/hew-agent/hew/internal/action/builtin/bash"
 	"github.com/hew-agent/hew/internal/action/policy/shellread"
 	"github.com/hew-agent/hew/internal/backend/fsys"
+	"github.com/hew-agent/hew/internal/backend/search"
 	"github.com/hew-agent/hew/internal/backend/shell"
 	"github.com/hew-agent/hew/internal/msg"
 	"github.com/hew-agent/hew/internal/tool"
@@ -34,6 +35,7 @@ func (b *build) tools() ([]tool.Tool, error) {
 		Mode:      func() string { return b.gateRef.Mode() },
 		AfterPlan: func() string { return b.gateRef.AfterPlan() },
 		Hidden:    b.hidden, Now: b.o.Now,
+		Search:    search.Engine{Ripgrep: search.FindRipgrep(b.o.getenv("PATH"), b.place.Roots...)},
 	}
 	pool := append(b.shell.Tools(), builtin.New(cfg)...)
 	slices.SortStableFunc(pool, func(x, y tool.Tool) int { return strings.Compare(x.Spec().Name, y.Spec().Name) })
@@ -69,6 +71,9 @@ func (b *build) chosen(pool []tool.Tool) []tool.Tool {
 // hidden is what searches leave out: what a deny rule keeps from reading.
 func (b *build) hidden(tool.Env) func(path string) bool {
 	s := b.gateRef.Snapshot()
+	if len(s.Rules(tool.Deny)) == 0 {
+		return nil
+	}
 	return func(path string) bool { return s.DeniesRead(path, disk{}) }
 }
 
