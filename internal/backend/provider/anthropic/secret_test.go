@@ -53,7 +53,7 @@ func TestNoErrorHoldsTheKey(t *testing.T) {
 		"error":     echo(200, "text/event-stream", "data: {\"type\":\"error\",\"error\":{\"type\":\"x\",\"message\":\"KEY\"}}\n\n"),
 		"cut":       echo(200, "text/event-stream", "data: {\"type\":\"message_start\",\"message\":{\"id\":\"KEY\"}}\n\n"),
 		"redirect": func(w http.ResponseWriter, r *http.Request) {
-			http.Redirect(w, r, "http://x.invalid/"+r.Header.Get("X-Api-Key"), 307)
+			http.Redirect(w, r, "http://x.invalid/"+r.Header.Get("X-Api-Key"), http.StatusTemporaryRedirect)
 		},
 		"odd header": func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Retry-After", r.Header.Get("X-Api-Key"))

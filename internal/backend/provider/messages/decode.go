@@ -158,7 +158,7 @@ func take(dst *[]byte, v gjson.Result) string {
 	if v.Type != gjson.String {
 		return ""
 	}
-	*dst = append(*dst, v.Raw[1:len(v.Raw)-1]...)
+	*dst = extend(*dst, v.Raw[1:len(v.Raw)-1])
 	return strings.Clone(v.Str)
 }
 

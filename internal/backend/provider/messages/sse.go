@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/tidwall/gjson"
 )
@@ -40,7 +41,7 @@ func (s *Splitter) Feed(chunk []byte) error {
 		line := chunk[:i]
 		chunk = chunk[i+1:]
 		if len(s.line) > 0 {
-			s.line = append(s.line, line...)
+			s.line = extend(s.line, line)
 			line = s.line
 		}
 		if err := s.take(bytes.TrimSuffix(line, []byte("\r"))); err != nil {
@@ -52,11 +53,20 @@ func (s *Splitter) Feed(chunk []byte) error {
 		}
 	}
 	s.keep()
-	s.line = append(s.line, chunk...)
+	s.line = extend(s.line, chunk)
 	if len(s.line)+len(s.data) > maxEvent {
 		return errEventTooLarge
 	}
 	return nil
+}
+
+// extend appends and, when it must grow, doubles: the runtime's steps of a
+// quarter would copy long lines and blocks five times over.
+func extend[T []byte | string](dst []byte, more T) []byte {
+	if len(dst)+len(more) > cap(dst) {
+		dst = slices.Grow(dst, max(len(more), len(dst)))
+	}
+	return append(dst, more...)
 }
 
 // keep moves open data out of memory that is about to be reused.

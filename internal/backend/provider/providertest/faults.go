@@ -12,8 +12,12 @@ import (
 	"github.com/hew-agent/hew/internal/msg"
 )
 
-// patience bounds what must happen at once.
-const patience = 10 * time.Second
+// short is the patience of tests that wait for it to end, soon bounds what
+// must happen at once.
+const (
+	short = 400 * time.Millisecond
+	soon  = 20 * time.Second
+)
 
 func class(err error) provider.Class {
 	var e *provider.Error
@@ -133,12 +137,12 @@ func everyByte(t *testing.T, newProvider Make) {
 	p, m := play(t, newProvider, `{"steps":[{`+twoBlocks+`}]}`)
 	full := ask(t.Context(), p, request()).sound(t)
 	size := int(m.Sent())
-	step := 1
-	if testing.Short() {
-		step = 37
+	var steps []string
+	for n := range size {
+		steps = append(steps, fmt.Sprintf(`{%s,"fault":{"do":"cut","at":"byte:%d","clean":true}}`, twoBlocks, n))
 	}
-	for n := 0; n < size; n += step {
-		p, _ := play(t, newProvider, fmt.Sprintf(`{"steps":[{%s,"fault":{"do":"cut","at":"byte:%d","clean":true}}]}`, twoBlocks, n))
+	p, _ = play(t, newProvider, `{"steps":[`+strings.Join(steps, ",")+`]}`)
+	for n := range size {
 		r := ask(t.Context(), p, request())
 		if !strings.HasPrefix(full.blocks(), r.blocks()) {
 			t.Fatalf("cut at %d: blocks\n%s", n, r.blocks())
@@ -164,14 +168,18 @@ func stalls(t *testing.T, newProvider Make) {
 		{"in:2", provider.Stalled, 1},
 		{"stop", provider.Stalled, 2},
 	} {
-		p, _ := play(t, newProvider, fmt.Sprintf(`{"steps":[{%s,"fault":{"do":"stall","at":%q}}]}`, twoBlocks, c.at))
+		patience := Patience{time.Minute, short}
+		if c.at == "headers" {
+			patience = Patience{short, time.Minute}
+		}
+		p, _ := playWith(t, newProvider, patience, fmt.Sprintf(`{"steps":[{%s,"fault":{"do":"stall","at":%q}}]}`, twoBlocks, c.at))
 		r := ask(t.Context(), p, request())
 		if class(r.err) != c.want || len(r.done) != c.done {
 			t.Errorf("stall at %s: %v after %v", c.at, r.err, r.kinds)
 		}
 	}
 	// A pause below the limit is no stall.
-	p, _ := play(t, newProvider, fmt.Sprintf(`{"steps":[{%s,"fault":{"do":"stall","at":"block:1","ms":%d}}]}`, twoBlocks, Stall.Milliseconds()/4))
+	p, _ := play(t, newProvider, fmt.Sprintf(`{"steps":[{%s,"fault":{"do":"stall","at":"block:1","ms":50}}]}`, twoBlocks))
 	ask(t.Context(), p, request()).sound(t)
 }
 
@@ -210,8 +218,7 @@ func drip(t *testing.T, newProvider Make) {
 
 func cancellation(t *testing.T, newProvider Make) {
 	for _, at := range []string{"headers", "start", "block:1"} {
-		// Far below the stall timeout, so that the context is what ends it.
-		ctx, cancel := context.WithTimeout(t.Context(), Stall/10)
+		ctx, cancel := context.WithTimeout(t.Context(), short/4)
 		p, _ := play(t, newProvider, fmt.Sprintf(`{"steps":[{%s,"fault":{"do":"stall","at":%q}}]}`, twoBlocks, at))
 		begin := time.Now()
 		r := ask(ctx, p, request())
@@ -219,7 +226,7 @@ func cancellation(t *testing.T, newProvider Make) {
 		if !errors.Is(r.err, context.DeadlineExceeded) || class(r.err) != "" {
 			t.Errorf("at %s: %v", at, r.err)
 		}
-		if d := time.Since(begin); d > patience {
+		if d := time.Since(begin); d > soon {
 			t.Errorf("at %s: it took %s", at, d)
 		}
 	}
@@ -251,8 +258,9 @@ func leaving(t *testing.T, newProvider Make) {
 // send on beyond what fits into buffers, and the pause must not count as a stall.
 func backpressure(t *testing.T, newProvider Make) {
 	word := strings.Repeat("x", 1000)
-	const times = 40_000
-	p, m := play(t, newProvider, fmt.Sprintf(`{"steps":[{"reply":[{"text":%q,"times":%d}]}]}`, word, times))
+	const times = 25_000
+	p, m := playWith(t, newProvider, Patience{time.Minute, 2 * time.Second},
+		fmt.Sprintf(`{"steps":[{"reply":[{"text":%q,"times":%d}]}]}`, word, times))
 	n := 0
 	for part, err := range p.Stream(t.Context(), request()) {
 		if err != nil {
@@ -264,7 +272,7 @@ func backpressure(t *testing.T, newProvider Make) {
 		if n++; n > 1 {
 			continue
 		}
-		if sent := settled(t, m.Sent); sent >= times*int64(len(word)) {
+		if sent := settled(t, m.Sent, 2300*time.Millisecond); sent >= times*int64(len(word)) {
 			t.Errorf("the server could send everything (%d bytes) to a consumer that did not ask", sent)
 		}
 	}
@@ -273,17 +281,17 @@ func backpressure(t *testing.T, newProvider Make) {
 	}
 }
 
-// settled waits, longer than the stall timeout, until a figure stands still.
-func settled(t *testing.T, figure func() int64) int64 {
+// settled waits until a figure has stood still for as long as d.
+func settled(t *testing.T, figure func() int64, d time.Duration) int64 {
 	t.Helper()
-	tick := time.NewTicker(Stall / 2)
+	tick := time.NewTicker(d / 20)
 	defer tick.Stop()
-	last, still := figure(), 0
-	for deadline := time.Now().Add(patience); time.Now().Before(deadline); {
+	last, since := figure(), time.Now()
+	for deadline := time.Now().Add(soon); time.Now().Before(deadline); {
 		<-tick.C
 		if now := figure(); now != last {
-			last, still = now, 0
-		} else if still++; still > 3 {
+			last, since = now, time.Now()
+		} else if time.Since(since) >= d {
 			return last
 		}
 	}

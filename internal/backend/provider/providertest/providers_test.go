@@ -15,11 +15,11 @@ import (
 // import its siblings, not even in a test.
 
 func TestConformanceAnthropic(t *testing.T) {
-	providertest.Run(t, func(t *testing.T, m *script.Model) provider.Provider {
+	providertest.Run(t, func(t *testing.T, m *script.Model, p providertest.Patience) provider.Provider {
 		s := httptest.NewServer(m)
 		t.Cleanup(s.Close)
 		c, err := anthropic.New(anthropic.Config{
-			BaseURL: s.URL, HeaderTimeout: providertest.Stall, StallTimeout: providertest.Stall,
+			BaseURL: s.URL, HeaderTimeout: p.Answer, StallTimeout: p.Silence,
 			Auth: func(context.Context, string) (anthropic.Auth, error) {
 				return anthropic.Auth{Style: anthropic.APIKey, Secret: "key"}, nil
 			},
@@ -32,5 +32,5 @@ func TestConformanceAnthropic(t *testing.T) {
 }
 
 func TestConformanceScript(t *testing.T) {
-	providertest.Run(t, func(_ *testing.T, m *script.Model) provider.Provider { return m })
+	providertest.Run(t, func(_ *testing.T, m *script.Model, _ providertest.Patience) provider.Provider { return m })
 }

@@ -15,12 +15,13 @@ import (
 	"github.com/hew-agent/hew/internal/msg"
 )
 
-// Stall is the stall timeout that the provider under test must be given, also
-// as its limit for an answer to begin. It is short, so that the suite is.
-const Stall = 300 * time.Millisecond
+// Patience is how long the provider under test may wait: for an answer to
+// begin, and between two pieces of it. Most tests are given much, so that a
+// busy machine fails none; those of silence are given little.
+type Patience struct{ Answer, Silence time.Duration }
 
 // Make returns a provider that is answered by m, directly or over a wire.
-type Make func(t *testing.T, m *script.Model) provider.Provider
+type Make func(t *testing.T, m *script.Model, p Patience) provider.Provider
 
 // Run runs the suite.
 func Run(t *testing.T, newProvider Make) {
@@ -58,15 +59,20 @@ func Run(t *testing.T, newProvider Make) {
 	}
 }
 
-// play makes a provider for a scenario in JSON.
+// play makes a patient provider for a scenario in JSON.
 func play(t *testing.T, newProvider Make, scenario string) (provider.Provider, *script.Model) {
+	t.Helper()
+	return playWith(t, newProvider, Patience{time.Minute, time.Minute}, scenario)
+}
+
+func playWith(t *testing.T, newProvider Make, p Patience, scenario string) (provider.Provider, *script.Model) {
 	t.Helper()
 	s, err := script.Parse([]byte(scenario))
 	if err != nil {
 		t.Fatalf("scenario: %v", err)
 	}
-	m := script.New(s, script.Config{StallTimeout: Stall, Keep: true})
-	return newProvider(t, m), m
+	m := script.New(s, script.Config{AnswerTimeout: p.Answer, StallTimeout: p.Silence, Keep: true})
+	return newProvider(t, m, p), m
 }
 
 func request(messages ...*msg.Message) *provider.Request {

@@ -40,9 +40,10 @@ type Config struct {
 	LogDir string
 	// Keep keeps all requests in memory for Requests.
 	Keep bool
-	// StallTimeout is when the provider (not the HTTP server) gives up a silent
-	// stream; 0 means provider.StallTimeout.
-	StallTimeout time.Duration
+	// AnswerTimeout and StallTimeout are when the provider (not the HTTP server)
+	// gives up waiting for an answer to begin, and a silent stream; 0 means
+	// provider.StallTimeout.
+	AnswerTimeout, StallTimeout time.Duration
 }
 
 // Counts says how many requests there were.
@@ -69,6 +70,9 @@ const mainLane = ""
 
 // New makes a model that plays s, which Parse has checked.
 func New(s *Scenario, c Config) *Model {
+	if c.AnswerTimeout == 0 {
+		c.AnswerTimeout = provider.StallTimeout
+	}
 	if c.StallTimeout == 0 {
 		c.StallTimeout = provider.StallTimeout
 	}

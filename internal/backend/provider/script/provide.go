@@ -24,7 +24,7 @@ func (m *Model) Stream(ctx context.Context, r *provider.Request) iter.Seq2[provi
 		body := messages.Encode(r, nil)
 		provider.ReportSent(ctx, int(body.Len()))
 		in := incoming{body: body.Bytes(), side: r.Side, brk: r.Break}
-		o := &direct{ctx: ctx, stall: m.c.StallTimeout, header: http.Header{}}
+		o := &direct{ctx: ctx, answer: m.c.AnswerTimeout, stall: m.c.StallTimeout, header: http.Header{}}
 		o.decoder = messages.NewDecoder(messages.Config{
 			RequestID: "", Events: r.Events, Yield: func(p provider.Part) bool { return yield(o.stamp(p), nil) },
 		})
@@ -62,6 +62,7 @@ func strictCount(body string) (int, error) {
 // direct is an answer that goes straight into a decoder.
 type direct struct {
 	ctx     context.Context
+	answer  time.Duration
 	stall   time.Duration
 	status  int
 	kind    string
@@ -107,9 +108,13 @@ func (o *direct) write(b []byte) error {
 
 // pause waits like a server would, under the client's stall watchdog.
 func (o *direct) pause(d time.Duration) error {
-	stalled := d < 0 || d > o.stall
+	limit := o.stall
+	if o.status == 0 {
+		limit = o.answer
+	}
+	stalled := d < 0 || d > limit
 	if stalled {
-		d = o.stall
+		d = limit
 	}
 	switch err := wait(o.ctx, d); {
 	case err != nil:
