@@ -17,7 +17,7 @@ func promptMeasures() []measure {
 			},
 		},
 		{
-			name: "the same in a git repository: wall", goal: "–", unit: seconds, reference: floorChat,
+			name: "one prompt, one answer in a git repository: wall", goal: "–", unit: seconds, reference: floorChat,
 			run: func(ctx context.Context, l *lab) (hew, ref samples, err error) {
 				return onePrompt(ctx, l, cost.wall, repository)
 			},

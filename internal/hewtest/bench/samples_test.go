@@ -117,9 +117,9 @@ func TestReport(t *testing.T) {
 
 left out: search (needs ripgrep)
 not measured: resume: no file
-3 measured, 1 left out, 1 not measured
-`
-	if diff := cmp.Diff(want, out.String()); diff != "" {
+3 measured, 1 left out, 1 not measured`
+	got, _, _ := strings.Cut(out.String(), "; ")
+	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"runtime"
 	"strings"
 	"unicode/utf8"
 )
@@ -30,7 +31,8 @@ func report(w io.Writer, rows []row) (failed int) {
 	for _, line := range after {
 		_, _ = fmt.Fprintln(w, line)
 	}
-	_, _ = fmt.Fprintf(w, "%d measured, %d left out, %d not measured\n", len(rows)-left-failed, left, failed)
+	_, _ = fmt.Fprintf(w, "%d measured, %d left out, %d not measured; %s/%s, %d processors\n",
+		len(rows)-left-failed, left, failed, runtime.GOOS, runtime.GOARCH, runtime.NumCPU())
 	return failed
 }
 

@@ -15,11 +15,11 @@ func turnMeasures() []measure {
 			reference: floorChat, run: turnGap,
 		},
 		{
-			name: "the same, last 10 of 300 turns over first 10", goal: "≤ 1.3×", unit: seconds, reference: "first 10",
+			name: "the same gap, last 10 of 300 turns over first 10", goal: "≤ 1.3×", unit: seconds, reference: "first 10",
 			run: func(ctx context.Context, l *lab) (hew, ref samples, err error) { return turnGrowth(ctx, l, 300, 5) },
 		},
 		{
-			name: "the same, last 10 of 2,000 turns over first 10", goal: "–", unit: seconds, reference: "first 10", long: true,
+			name: "gap between answer and next request, last 10 of 2,000 turns over first 10", goal: "–", unit: seconds, reference: "first 10", long: true,
 			run: func(ctx context.Context, l *lab) (hew, ref samples, err error) { return turnGrowth(ctx, l, 2000, 3) },
 		},
 	}
