@@ -8,6 +8,8 @@ package engine
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -90,6 +92,9 @@ type Config struct {
 	// Break says why the first request after a resume cannot extend the last one
 	// before it ("resume": other tools or another system prompt), "" if it can.
 	Break string
+	// Sent is the digest (see Engine.Tools) of the tools that were last sent
+	// before a resume, "" when that is not known.
+	Sent string
 	// Store records the conversation; Sync makes it survive a power cut. Optional together.
 	Store Recorder
 	Sync  func() error
@@ -134,6 +139,7 @@ type Engine struct {
 	mu      sync.Mutex
 	model   string
 	broken  string // reason for the next request not to extend the last one
+	sent    string // digest of the tools of the last request
 	place   Place
 	history []*msg.Message
 	started bool
@@ -148,7 +154,7 @@ func New(c Config) *Engine {
 		model: c.Model.Name, place: c.Place, history: c.History, started: len(c.History) > 0,
 	}
 	if e.started {
-		e.broken = c.Break
+		e.broken, e.sent = c.Break, c.Sent
 	}
 	for _, t := range c.Tools {
 		s := t.Spec()
@@ -183,6 +189,16 @@ func (e *Engine) Offered() []tool.Spec {
 		}
 	}
 	return out
+}
+
+// Tools identifies what is offered to the model, definitions included: equal
+// digests mean that the tools of a request are the same bytes.
+func (e *Engine) Tools() string {
+	h := sha256.New()
+	for _, s := range e.Offered() {
+		h.Write(e.defs[s.Name].JSON)
+	}
+	return hex.EncodeToString(h.Sum(nil)[:16])
 }
 
 // find looks a tool up by name or alias, among those that are offered.

@@ -239,11 +239,15 @@ func (e *Engine) build(history []*msg.Message, a loop.Attempt) *provider.Request
 	for _, s := range e.Offered() {
 		r.Tools = append(r.Tools, e.defs[s.Name])
 	}
+	tools := e.Tools()
 	e.mu.Lock()
 	if r.Break == "" {
 		r.Break = e.broken
 	}
-	e.broken = ""
+	if r.Break == "" && e.sent != "" && e.sent != tools {
+		r.Break = "tools"
+	}
+	e.broken, e.sent = "", tools
 	e.mu.Unlock()
 	e.c.Layout(r, history)
 	return r

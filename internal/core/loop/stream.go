@@ -58,7 +58,7 @@ func (r *run) attempt(st state, a Attempt) *reply {
 	req.Events = r.Events
 	rep := &reply{info: msg.Reply{Requested: a.Model, Model: a.Model}, at: r.Now()}
 	rep.batch = r.newBatch()
-	call := event.ModelCall{Model: a.Model, Break: a.Break}
+	call := event.ModelCall{Model: a.Model, Break: req.Break}
 	ctx, cancel := context.WithCancel(provider.WithObserver(r.ctx, provider.Observer{Sent: func(n int) { call.Bytes = n }}))
 	parts := pump(ctx, r.Provider, req)
 	for open := true; open; {

@@ -7,6 +7,8 @@ import (
 	"os"
 	"strings"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/hew-agent/hew/internal/backend/fsys"
 	"github.com/hew-agent/hew/internal/msg"
 )
@@ -30,6 +32,8 @@ type Conversation struct {
 	Model, Mode string
 	// Title is the session's name, LastPrompt the newest recorded prompt.
 	Title, LastPrompt string
+	// Tools is the digest of the tools that were last offered, "" when none was noted.
+	Tools string
 	// Cost is the newest account; Known is false when there is none.
 	Cost CostState
 	// Leaf is the entry that the next one hangs on.
@@ -70,12 +74,20 @@ const maxReports = 100
 // what was not. Only the lines of the live conversation are decoded, so the
 // memory it takes depends on the window and not on the age of the session.
 func Load(path string) (*Conversation, []Report, error) {
-	f, _, err := fsys.OpenRegular(path)
+	f, st, err := fsys.OpenRegular(path)
 	if err != nil {
 		return nil, nil, fmt.Errorf("load session: %w", err)
 	}
 	defer closeQuietly(f)
 	l := &loader{f: f, byID: map[string]int{}}
+	if st.Size <= wholeFile {
+		l.data = make([]byte, st.Size)
+		n, err := io.ReadFull(f, l.data)
+		if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+			return nil, nil, failed("read transcript", path, err)
+		}
+		l.data = l.data[:n]
+	}
 	if err := l.scan(); err != nil {
 		return nil, l.reports, failed("read transcript", path, err)
 	}
@@ -83,12 +95,16 @@ func Load(path string) (*Conversation, []Report, error) {
 	if err != nil {
 		return nil, l.reports, failed("read transcript", path, err)
 	}
-	c.Path = path
+	c.Path, c.Tools = path, l.digest()
 	if l.dropped > 0 {
 		l.reports = append(l.reports, Report{Text: fmt.Sprintf("%d more problems of this kind", l.dropped)})
 	}
 	return c, l.reports, nil
 }
+
+// wholeFile is the size up to which a file is read in one piece, which is
+// quicker: its lines are not read a second time.
+const wholeFile = 32 << 20
 
 // closeQuietly closes a file that was only read: nothing can be lost.
 func closeQuietly(f *os.File) { _ = f.Close() }
@@ -121,6 +137,7 @@ type record struct {
 // loader holds the index of a file.
 type loader struct {
 	f       io.ReaderAt
+	data    []byte // the whole file, nil when it is too large for that
 	recs    []record
 	byID    map[string]int // uuid → index in recs
 	reports []Report
@@ -128,6 +145,7 @@ type loader struct {
 
 	id, mode                  string
 	title, last, cost, aiName lineRef
+	tools                     lineRef
 	buf                       []byte
 }
 
@@ -147,7 +165,10 @@ func (l *loader) report(line int, format string, args ...any) {
 
 // scan reads the file once and indexes it.
 func (l *loader) scan() error {
-	r := newLineReader(io.NewSectionReader(l.f, 0, 1<<62))
+	r := &lineReader{data: l.data}
+	if l.data == nil {
+		r = newLineReader(io.NewSectionReader(l.f, 0, 1<<62))
+	}
 	for {
 		line, err := r.next()
 		if errors.Is(err, io.EOF) {
@@ -307,13 +328,27 @@ func (l *loader) sideEntry(kindName, mode string, at lineRef) {
 		l.last = at
 	case "cost-state":
 		l.cost = at
+	case "tools-offered":
+		l.tools = at
 	case "permission-mode", "mode":
 		l.mode = or(mode, l.mode)
 	}
 }
 
+// digest is that of the tools that were last offered.
+func (l *loader) digest() string {
+	line, err := l.read(l.tools.off, l.tools.size)
+	if err != nil || l.tools.size == 0 {
+		return ""
+	}
+	return gjson.GetBytes(line, "digest").String()
+}
+
 // read returns the bytes of a line, valid until the next read.
 func (l *loader) read(off int64, size int) ([]byte, error) {
+	if l.data != nil {
+		return l.data[off : off+int64(size)], nil
+	}
 	if cap(l.buf) < size {
 		l.buf = make([]byte, max(size, 64<<10))
 	}

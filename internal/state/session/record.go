@@ -198,6 +198,12 @@ func (w *Writer) PrefixBreak(reason, model string) error {
 	return w.side("prefix-break", func(l *line) { l.str("reason", reason).opt("model", model).str("timestamp", at) })
 }
 
+// Tools notes which tools the requests offer from here on, by a digest of their
+// definitions: a resume that offers others cannot extend the last request.
+func (w *Writer) Tools(digest string) error {
+	return w.side("tools-offered", func(l *line) { l.str("digest", digest) })
+}
+
 // Queue notes that a prompt was queued ("enqueue") or taken up ("dequeue").
 func (w *Writer) Queue(operation string) error {
 	at := stampTime(w.now())
