@@ -99,7 +99,9 @@ func serve(ctx context.Context, file, listen string, c script.Config, lenient bo
 	case <-ctx.Done():
 	}
 	_ = server.Close() // nothing is owed to clients of a script that is over
-	<-failed
+	if err := <-failed; !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("serve: %w", err)
+	}
 	return m.Done()
 }
 

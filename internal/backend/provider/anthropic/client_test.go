@@ -135,7 +135,7 @@ func TestStreamYieldsParts(t *testing.T) {
 
 func checkParts(t *testing.T, parts []provider.Part) {
 	t.Helper()
-	var text string
+	var text strings.Builder
 	var blocks []msg.Block
 	var kinds []string
 	for _, p := range parts {
@@ -145,7 +145,7 @@ func checkParts(t *testing.T, parts []provider.Part) {
 				t.Errorf("%+v", p)
 			}
 		case provider.BlockDelta:
-			text += p.Text
+			text.WriteString(p.Text)
 			if p.Raw != nil {
 				t.Error("raw events were copied though not asked for")
 			}
@@ -159,8 +159,8 @@ func checkParts(t *testing.T, parts []provider.Part) {
 		}
 		kinds = append(kinds, strings.TrimPrefix(fmt.Sprintf("%T", p), "provider."))
 	}
-	if want := `Hel"lo{"a": 1.0}`; text != want {
-		t.Errorf("text %q, want %q", text, want)
+	if want := `Hel"lo{"a": 1.0}`; text.String() != want {
+		t.Errorf("text %q, want %q", text.String(), want)
 	}
 	if got, want := strings.Join(kinds, " "), "Started BlockStarted BlockDelta BlockDelta BlockDone BlockStarted BlockDelta BlockDelta BlockDone Finished Ended"; got != want {
 		t.Errorf("parts\n got %s\nwant %s", got, want)

@@ -159,7 +159,7 @@ func (n Network) bypass(host, port string) bool {
 	}
 	host = strings.ToLower(strings.TrimSuffix(host, "."))
 	ip, ipErr := netip.ParseAddr(host)
-	for _, p := range strings.Split(n.NoProxy, ",") {
+	for p := range strings.SplitSeq(n.NoProxy, ",") {
 		p = strings.ToLower(strings.TrimSpace(p))
 		if p == "*" {
 			return true

@@ -21,11 +21,12 @@ import (
 // everyText is all that an error can show.
 func everyText(err error) string {
 	b, _ := json.Marshal(err)
-	s := fmt.Sprintf("%v\n%+v\n%#v\n%s", err, err, err, b)
+	var s strings.Builder
+	s.WriteString(fmt.Sprintf("%v\n%+v\n%#v\n%s", err, err, err, b))
 	for e := err; e != nil; e = errors.Unwrap(e) {
-		s += "\n" + e.Error()
+		s.WriteString("\n" + e.Error())
 	}
-	return s
+	return s.String()
 }
 
 // TestNoErrorHoldsTheKey runs every kind of failure against a server that

@@ -187,11 +187,12 @@ const (
 )
 
 func block(start string, deltas ...string) string {
-	out := event(`{"type":"content_block_start","index":0,"content_block":` + start + `}`)
+	var out strings.Builder
+	out.WriteString(event(`{"type":"content_block_start","index":0,"content_block":` + start + `}`))
 	for _, d := range deltas {
-		out += event(`{"type":"content_block_delta","index":0,"delta":` + d + `}`)
+		out.WriteString(event(`{"type":"content_block_delta","index":0,"delta":` + d + `}`))
 	}
-	return out + event(`{"type":"content_block_stop","index":0}`)
+	return out.String() + event(`{"type":"content_block_stop","index":0}`)
 }
 
 func TestBlocksAreAssembled(t *testing.T) {
