@@ -83,7 +83,7 @@ func (b *build) git(ctx context.Context) *prompt.Git {
 
 // writer lets the engine record the conversation; nil when nothing is kept.
 func (b *build) writer(cfg *engine.Config, git *prompt.Git) *session.Writer {
-	if b.o.NoPersist {
+	if b.o.NoPersist || b.unkept {
 		return nil
 	}
 	branch := "HEAD"

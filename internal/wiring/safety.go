@@ -49,7 +49,7 @@ func (b *build) safety(specs []tool.Spec) (*policy.Snapshot, error) {
 		Layers: b.layers(p), Mode: mode, Families: families, Tools: specs,
 		Project: b.place.Project, Home: b.o.userHome(), Roots: b.place.Roots[1:],
 		FS:        policy.FileSystem{CaseInsensitive: runtime.GOOS != "linux", Normalizing: runtime.GOOS == "darwin"},
-		Protected: b.protected(), ManagedOnly: p.ManagedRulesOnly,
+		Protected: b.protected(), Output: []string{b.place.SpillDir, b.tasks}, ManagedOnly: p.ManagedRulesOnly,
 		BlockReadsOutside: p.BlockReadsOutside, BlockWritesOutside: p.BlockWritesOutside,
 		NoPrompts: p.DenyInsteadOfAsking || b.o.NoPrompts, BypassDisabled: p.BypassDisabled,
 		Reader: b.facts,

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"path/filepath"
 
+	"github.com/hew-agent/hew/internal/backend/fsys"
 	"github.com/hew-agent/hew/internal/state/session"
 )
 
@@ -46,11 +47,26 @@ func (b *build) session() error {
 		return nil
 	}
 	log, err := b.store.Create(b.id)
+	if unwritable(err) {
+		b.notice("this session is not kept and cannot be resumed: " + err.Error() + "; the run goes on without a transcript (repair the folder, or move the home by CLAUDE_CONFIG_DIR)")
+		b.unkept = true
+		return nil
+	}
 	if err != nil {
 		return err
 	}
 	b.opened(log)
 	return nil
+}
+
+// unwritable tells that nothing can be written in the configuration home. The
+// channels of persistence are independent: the run itself needs none of them.
+func unwritable(err error) bool {
+	if err == nil {
+		return false
+	}
+	c := fsys.CauseOf(err)
+	return c == fsys.CausePermission || c == fsys.CauseReadOnlyFS
 }
 
 func (b *build) opened(log *session.Log) {

@@ -24,8 +24,9 @@ var bareTools = []string{"Bash", "Edit", "Read"}
 // tools makes the pool: everything, then the choice of the command line.
 func (b *build) tools() ([]tool.Tool, error) {
 	seen := &fsys.ReadState{}
+	b.tasks = b.tasksDir(os.TempDir(), os.Getuid())
 	b.runner = shell.New(shell.Config{
-		Shell: b.o.getenv("CLAUDE_CODE_SHELL"), Env: b.environ(), OutputDir: b.tasksDir(os.TempDir(), os.Getuid()), Notice: b.notice,
+		Shell: b.o.getenv("CLAUDE_CODE_SHELL"), Env: b.environ(), OutputDir: b.tasks, Notice: b.notice,
 	})
 	b.conv.close = append(b.conv.close, b.runner.Close)
 	b.shell = bash.New(b.bashConfig(seen))
@@ -35,7 +36,7 @@ func (b *build) tools() ([]tool.Tool, error) {
 		Mode:      func() string { return b.gateRef.Mode() },
 		AfterPlan: func() string { return b.gateRef.AfterPlan() },
 		Hidden:    b.hidden, Now: b.o.Now,
-		Search:    search.Engine{Ripgrep: search.FindRipgrep(b.o.getenv("PATH"), b.place.Roots...)},
+		Search: search.Engine{Ripgrep: search.FindRipgrep(b.o.getenv("PATH"), b.place.Roots...)},
 	}
 	pool := append(b.shell.Tools(), builtin.New(cfg)...)
 	slices.SortStableFunc(pool, func(x, y tool.Tool) int { return strings.Compare(x.Spec().Name, y.Spec().Name) })
@@ -140,7 +141,7 @@ func (b *build) bashConfig(seen *fsys.ReadState) bash.Config {
 		Runner: b.runner, Facts: b.facts, Dialect: b.dialect(), Seen: seen,
 		DefaultTimeout: b.millis("BASH_DEFAULT_TIMEOUT_MS"), MaxTimeout: b.millis("BASH_MAX_TIMEOUT_MS"),
 		MaxOutput: b.number("BASH_MAX_OUTPUT_LENGTH"), Prefix: b.env("CLAUDE_CODE_SHELL_PREFIX"),
-		Env: map[string]string{"CLAUDE_CODE_SESSION_ID": b.id}, HideSecrets: b.env("CLAUDE_CODE_SUBPROCESS_ENV_SCRUB") != "",
+		Env: map[string]string{"CLAUDE_CODE_SESSION_ID": b.id, "CDPATH": ""}, HideSecrets: b.env("CLAUDE_CODE_SUBPROCESS_ENV_SCRUB") != "",
 	}
 	if f := b.env("CLAUDE_ENV_FILE"); f != "" {
 		c.Sources = []string{f}

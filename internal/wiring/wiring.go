@@ -131,6 +131,8 @@ type build struct {
 	log            *session.Log
 	past           *session.Conversation
 	id             string
+	tasks          string // where commands write their output
+	unkept         bool   // there is no transcript, though one was wanted
 	runner         *shell.Runner
 	shell          *bash.Shell
 	gateRef        *gate.Gate

@@ -64,6 +64,9 @@ func (c *chain) readAllowed(n *judged) (finding, bool) {
 	if c.inside(n.place) {
 		return finding{why: "reading inside the working directories"}, true
 	}
+	if c.output(n.place) {
+		return finding{why: "reading what this session's commands printed"}, true
+	}
 	if r := c.readRule(n.place); r != nil {
 		return finding{rule: r}, true
 	}

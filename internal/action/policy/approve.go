@@ -161,7 +161,7 @@ func (sc *shellCall) outsideReads(i int) string {
 			return "the path " + shown(sp) + " is only known at run time"
 		}
 		for _, pl := range sp.places {
-			if harmlessDevice(pl) || sc.c.inside(pl) || len(sp.globs) == 0 && !sp.arg.Recursive && sc.c.readRule(pl) != nil {
+			if harmlessDevice(pl) || sc.c.inside(pl) || sc.c.output(pl) || len(sp.globs) == 0 && !sp.arg.Recursive && sc.c.readRule(pl) != nil {
 				continue
 			}
 			return shown(sp) + " is outside the working directories"

@@ -174,7 +174,7 @@ func (c *chain) needDenied(n *judged) (finding, bool) {
 		if r := c.rulesOn(c.s.deny.read, n.place, false); r != nil {
 			return finding{rule: r}, true
 		}
-		if c.s.cfg.BlockReadsOutside && !c.inside(n.place) {
+		if c.s.cfg.BlockReadsOutside && !c.inside(n.place) && !c.output(n.place) {
 			return finding{why: "reading outside the working directories is blocked"}, true
 		}
 	case tool.NeedEdit:

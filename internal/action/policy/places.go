@@ -114,6 +114,27 @@ func (l *locator) inside(pl place) bool {
 	return true
 }
 
+// output reports whether a place is output of the session itself, by all its names.
+func (l *locator) output(pl place) bool {
+	if pl.lost || len(l.s.cfg.Output) == 0 {
+		return false
+	}
+	for _, n := range pl.names {
+		if !slices.ContainsFunc(l.s.cfg.Output, func(dir string) bool { return l.outputDir(n, dir) }) {
+			return false
+		}
+	}
+	return true
+}
+
+func (l *locator) outputDir(name, dir string) bool {
+	if below(l.s.fold(name), l.s.fold(clean(dir))) {
+		return true
+	}
+	real, ok := l.resolve(clean(dir))
+	return ok && below(l.s.fold(name), l.s.fold(clean(real)))
+}
+
 // below reports whether p is dir or lies in it.
 func below(p, dir string) bool {
 	return dir != "" && (p == dir || dir == "/" || strings.HasPrefix(p, dir) && p[len(dir)] == '/')

@@ -73,6 +73,10 @@ type Config struct {
 	// Protected are further files and folders, absolute, that allow rules never
 	// open for writing: hew's own configuration.
 	Protected []string
+	// Output are folders, absolute, where hew keeps what the session's own
+	// commands printed. Reading there needs no rule: the model has seen the
+	// beginning of it and is told where the rest is.
+	Output []string
 	// DocHosts are fetched unasked unless a rule says otherwise.
 	DocHosts []string
 
