@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"unsafe"
 
 	"github.com/tidwall/gjson"
 )
@@ -167,17 +168,33 @@ func encode(v any) json.RawMessage {
 
 // DecodeBlock reads one block. Kinds and fields that hew does not know are
 // kept. It fails only when data is not a JSON object with a string "type".
+// The block keeps data, which must not change any more.
 func DecodeBlock(data json.RawMessage) (Block, error) {
 	if !json.Valid(data) {
 		return nil, fmt.Errorf("decode block: not valid JSON (%d bytes)", len(data))
 	}
+	return DecodeValid(data)
+}
+
+// DecodeValid is DecodeBlock for data that is known to be valid JSON.
+func DecodeValid(data json.RawMessage) (Block, error) {
 	data = bytes.TrimSpace(data)
-	v := gjson.ParseBytes(data)
+	// Nothing changes data, so a string may share its memory: a transcript is loaded with one copy instead of four.
+	v := gjson.Parse(unsafe.String(unsafe.SliceData(data), len(data)))
 	kind := v.Get("type")
 	if !v.IsObject() || kind.Type != gjson.String {
 		return nil, fmt.Errorf("decode block: no string field %q in %.60s", "type", data)
 	}
 	return decodeKind(kind.Str, v, raw{data}), nil
+}
+
+// RestoreText is DecodeValid for a caller that has read the text out of the
+// wire form already, as the loader of long transcripts does.
+func RestoreText(data json.RawMessage, text string) *Text { return &Text{raw{data}, text} }
+
+// RestoreToolResult is the same for a tool result.
+func RestoreToolResult(data json.RawMessage, id string, content []Block, o Outcome) *ToolResult {
+	return &ToolResult{raw{data}, id, content, bool(o)}
 }
 
 func decodeKind(kind string, v gjson.Result, r raw) Block {
@@ -226,7 +243,7 @@ func decodeContent(c gjson.Result) ([]Block, bool) {
 	var out []Block
 	ok := true
 	c.ForEach(func(_, e gjson.Result) bool {
-		b, err := DecodeBlock(json.RawMessage(e.Raw))
+		b, err := DecodeValid(unsafe.Slice(unsafe.StringData(e.Raw), len(e.Raw)))
 		if err != nil {
 			ok = false
 			return false

@@ -1,11 +1,9 @@
 package session
 
 import (
-	"bytes"
 	"encoding/json"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/tidwall/gjson"
 
@@ -20,6 +18,8 @@ type builder struct {
 	entryOf  map[string]string // call → entry
 	order    []*msg.ToolUse
 	err      error // of reading the file
+	scratch  []byte
+	keep     bool // blocks may keep the memory of the lines
 }
 
 func (l *loader) conversation() (*Conversation, error) {
@@ -34,6 +34,7 @@ func (l *loader) conversation() (*Conversation, error) {
 	for _, i := range way {
 		onWay[i] = true
 	}
+	b.keep = l.data != nil && b.share(way)
 	used := map[int]bool{}
 	for _, i := range way {
 		if used[i] || b.err != nil {
@@ -57,6 +58,16 @@ func (l *loader) conversation() (*Conversation, error) {
 	}
 	b.finish(leaf)
 	return b.c, b.err
+}
+
+// share tells whether most of a file that is in memory is alive; the blocks
+// then keep it, instead of copies.
+func (b *builder) share(way []int) bool {
+	live := 0
+	for _, i := range way {
+		live += b.recs[i].size
+	}
+	return 2*live >= len(b.data)
 }
 
 // finish fills what is only known at the end.
@@ -95,68 +106,6 @@ func (b *builder) sideField(at lineRef, field string) string {
 	return gjson.GetBytes(line, field).String()
 }
 
-// decoded is one chained line that was read again, whole this time.
-type decoded struct {
-	fields  map[string][]byte // of the entry; valid until the next line is decoded
-	content []byte            // message.content
-	message map[string][]byte
-	time    time.Time
-}
-
-// decode reads entry i; nil when it is damaged, which is reported.
-func (b *builder) decode(i int) *decoded {
-	r := b.recs[i]
-	line, err := b.read(r.off, r.size)
-	if err != nil {
-		b.err = err
-		return nil
-	}
-	if !gjson.ValidBytes(line) {
-		b.report(r.line, "left out: it is not valid JSON")
-		return nil
-	}
-	d := &decoded{fields: members(line)}
-	d.message = members(d.fields["message"])
-	d.content = d.message["content"]
-	d.time, _ = time.Parse(time.RFC3339, str(d.fields["timestamp"]))
-	b.c.Cwd = or(str(d.fields["cwd"]), b.c.Cwd)
-	b.c.Branch = or(str(d.fields["gitBranch"]), b.c.Branch)
-	b.c.Version = or(str(d.fields["version"]), b.c.Version)
-	return d
-}
-
-func members(object []byte) map[string][]byte {
-	out := make(map[string][]byte, 24)
-	eachField(object, func(key, val []byte) bool {
-		out[string(key)] = val
-		return true
-	})
-	return out
-}
-
-func (d *decoded) is(flag string) bool { return string(d.fields[flag]) == "true" }
-
-// blocks decodes message.content. The blocks have memory of their own.
-func (b *builder) blocks(i int, content []byte) []msg.Block {
-	if len(content) > 0 && content[0] == '"' {
-		if s := str(content); s != "" {
-			return []msg.Block{msg.NewText(s)}
-		}
-		return nil
-	}
-	var out []msg.Block
-	eachElement(content, func(val []byte) bool {
-		block, err := msg.DecodeBlock(bytes.Clone(val))
-		if err != nil {
-			b.report(b.recs[i].line, "left out a content block: %v", err)
-			return true
-		}
-		out = append(out, block)
-		return true
-	})
-	return out
-}
-
 // reply adds one assistant message of all blocks, and one user message of the results.
 func (b *builder) reply(r reply, leaf int) {
 	m := &msg.Message{Role: msg.RoleAssistant}
@@ -168,10 +117,10 @@ func (b *builder) reply(r reply, leaf int) {
 		}
 		if m.Reply == nil {
 			m.ID, m.Time, m.Reply = b.recs[i].uuid, d.time, &msg.Reply{}
-			m.Reply.Block = int(gjson.ParseBytes(d.fields["apiBlockIndex"]).Int())
+			m.Reply.Block = int(gjson.ParseBytes(d.block).Int())
 		}
 		b.fillReply(m.Reply, d)
-		for _, block := range b.blocks(i, d.content) {
+		for _, block := range d.blocks {
 			m.Blocks = append(m.Blocks, block)
 			if u, ok := block.(*msg.ToolUse); ok {
 				b.order = append(b.order, u)
@@ -197,16 +146,16 @@ func (b *builder) reply(r reply, leaf int) {
 }
 
 func (b *builder) fillReply(r *msg.Reply, d *decoded) {
-	r.ID = or(r.ID, str(d.message["id"]))
-	r.RequestID = or(r.RequestID, str(d.fields["requestId"]))
-	r.Model = or(r.Model, str(d.message["model"]))
-	r.Requested = or(r.Requested, str(d.fields["requestedModel"]))
-	r.Synthetic = r.Synthetic || r.Model == syntheticModel || d.is("isApiErrorMessage")
-	if stop := str(d.message["stop_reason"]); stop != "" {
+	r.ID = or(r.ID, str(d.message.id))
+	r.RequestID = or(r.RequestID, str(d.request))
+	r.Model = or(r.Model, str(d.message.model))
+	r.Requested = or(r.Requested, str(d.requested))
+	r.Synthetic = r.Synthetic || r.Model == syntheticModel || d.apiError
+	if stop := str(d.message.stop); stop != "" {
 		r.StopReason, r.Final = stop, true
 	}
 	var u msg.Usage
-	if usage := d.message["usage"]; len(usage) > 0 && json.Unmarshal(usage, &u) == nil {
+	if usage := d.message.usage; len(usage) > 0 && json.Unmarshal(usage, &u) == nil {
 		r.Usage = u
 	}
 	if !r.Synthetic {
@@ -224,12 +173,12 @@ func (b *builder) user(entries []int) {
 		}
 		if m.ID == "" {
 			m.ID, m.Time = b.recs[i].uuid, d.time
-			m.Meta = d.is("isMeta") || d.is("isCompactSummary")
+			m.Meta = d.meta || d.summary
 		}
-		if role := str(d.message["role"]); role == string(msg.RoleSystem) {
+		if role := str(d.message.role); role == string(msg.RoleSystem) {
 			m.Role = msg.RoleSystem
 		}
-		for _, block := range b.blocks(i, d.content) {
+		for _, block := range d.blocks {
 			if r, ok := block.(*msg.ToolResult); ok {
 				b.answered[r.ToolUseID] = true
 			}
@@ -247,36 +196,26 @@ func (b *builder) attachment(i int) {
 	if d == nil {
 		return
 	}
-	inner := members(d.fields["attachment"])
+	inner := members(d.attachment)
 	kind := str(inner["type"])
-	rendered := d.fields["rendered"]
+	rendered := d.rendered
 	if rendered == nil {
 		rendered = inner["rendered"]
 	}
-	own := str(d.fields["client"]) == client
+	own := str(d.client) == client
 	if !own && surroundings(kind) {
 		return
 	}
-	var texts []string
-	eachElement(rendered, func(val []byte) bool {
-		v := gjson.ParseBytes(val)
-		if c := v.Get("content"); c.Type == gjson.String {
-			v = c
-		}
-		if v.Type == gjson.String && v.String() != "" {
-			texts = append(texts, v.String())
-		}
-		return true
-	})
-	if len(texts) == 0 {
+	lines := texts(rendered)
+	if len(lines) == 0 {
 		return
 	}
 	if kind == kindSnapshot {
-		b.c.System = texts
+		b.c.System = lines
 		return
 	}
 	m := &msg.Message{ID: b.recs[i].uuid, Role: msg.RoleUser, Meta: true, Time: d.time}
-	for _, s := range texts {
+	for _, s := range lines {
 		m.Blocks = append(m.Blocks, msg.NewText(s))
 	}
 	if kind == kindInstructions {

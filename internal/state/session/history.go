@@ -86,8 +86,8 @@ func (h History) Newest() iter.Seq2[Typed, error] {
 	}
 }
 
-// piece is how much a backward reader reads at a time.
-const piece = 32 << 10
+// stride is how much a backward reader reads at a time.
+const stride = 32 << 10
 
 // backwards yields the lines of r from the last to the first, without their
 // endings. A line is valid until the next one. Lines over maxLine are passed
@@ -97,7 +97,7 @@ func backwards(r io.ReaderAt, size int64) iter.Seq2[[]byte, error] {
 		var rest [][]byte // pieces of a line whose start is further up, last piece first
 		length := 0
 		for end := size; end > 0; {
-			start := max(0, end-piece)
+			start := max(0, end-stride)
 			buf := make([]byte, end-start)
 			if n, err := r.ReadAt(buf, start); n < len(buf) {
 				yield(nil, err)

@@ -89,7 +89,7 @@ func TestLoadSurvives(t *testing.T) {
 		"lost parent":     {lines: []string{ok[0], ok[1], user("u2", "gone", "three")}, want: whole, reports: []string{"its parent is not in the file; continued with line 2"}},
 		"parent damaged":  {lines: []string{ok[0], `{"type":"assistant",,}`, ok[2]}, want: []string{"user: one", "user: three"}, reports: []string{"line 2", "its parent is not in the file"}},
 		"invalid inside":  {lines: []string{ok[0], assistant("a1", "u1", "r1", `{"type":"text","text":[1,,2]}`), ok[2]}, want: []string{"user: one", "user: three"}, reports: []string{"line 2: left out: it is not valid JSON"}},
-		"block no object": {lines: []string{ok[0], assistant("a1", "u1", "r1", `7,{"type":"text","text":"two"}`), ok[2]}, want: whole, reports: []string{"left out a content block"}},
+		"block no object": {lines: []string{ok[0], assistant("a1", "u1", "r1", `7,{"type":"text","text":"two"}`), ok[2]}, want: whole, reports: []string{"left out 1 elements of its content"}},
 		"3 MB line":       {lines: []string{user("u0", "", big)}, want: []string{"user: " + big}},
 		"no uuid":         {lines: append([]string{`{"type":"user","message":{"role":"user","content":"x"}}`}, ok...), want: whole, reports: []string{"line 1: skipped: user entry without uuid"}},
 		"rewound": {

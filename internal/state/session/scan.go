@@ -16,7 +16,8 @@ const maxLine = 256 << 20
 // lineReader yields the lines of a file with their offsets. A line's bytes
 // are valid until the next call.
 type lineReader struct {
-	r    *bufio.Reader
+	r    *bufio.Reader // nil when all of the file is in data
+	data []byte
 	long []byte
 	off  int64 // of the byte after the last line returned
 	no   int
@@ -37,6 +38,9 @@ func newLineReader(r io.Reader) *lineReader {
 
 // next returns the next line, or io.EOF.
 func (l *lineReader) next() (rawLine, error) {
+	if l.r == nil {
+		return l.inMemory()
+	}
 	out := rawLine{off: l.off, no: l.no + 1}
 	l.long = l.long[:0]
 	size := int64(0)
@@ -70,6 +74,21 @@ func (l *lineReader) next() (rawLine, error) {
 		out.bytes = nil
 		return out, nil
 	}
+	out.trim()
+	return out, nil
+}
+
+func (l *lineReader) inMemory() (rawLine, error) {
+	rest := l.data[l.off:]
+	if len(rest) == 0 {
+		return rawLine{}, io.EOF
+	}
+	l.no++
+	out := rawLine{off: l.off, no: l.no, bytes: rest}
+	if n := bytes.IndexByte(rest, '\n'); n >= 0 {
+		out.bytes, out.ended = rest[:n+1], true
+	}
+	l.off += int64(len(out.bytes))
 	out.trim()
 	return out, nil
 }
