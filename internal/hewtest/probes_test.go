@@ -2,6 +2,7 @@ package hewtest
 
 import (
 	"encoding/json"
+	"fmt"
 	"net"
 	"net/http"
 	"os"
@@ -24,6 +25,8 @@ func probes() map[string]func(*testscript.TestScript, bool, []string) {
 		"heard":     cmdHeard,
 		"smalldisk": cmdSmallDisk,
 		"lines":     cmdLines,
+		"results":   cmdResults,
+		"size":      cmdSize,
 	}
 }
 
@@ -63,6 +66,73 @@ func (s *stage) question(out, tool string) string {
 		return id
 	}
 	return ""
+}
+
+// results N prints the tool results in the newest message of the N-th turn: a
+// line "--- I ok" or "--- I error" (I from 1), then the text; of a block that is
+// no text, its type.
+func cmdResults(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) != 1 || neg {
+		ts.Fatalf("usage: results N")
+	}
+	for i, r := range resultsOf(ts, args[0]) {
+		state := "ok"
+		if r.Get("is_error").Bool() {
+			state = "error"
+		}
+		fmt.Fprintf(ts.Stdout(), "--- %d %s\n%s\n", i+1, state, textOf(r))
+	}
+}
+
+// size N I MIN MAX checks the bytes of text of the I-th result of the N-th turn.
+func cmdSize(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) != 4 {
+		ts.Fatalf("usage: [!] size N I MIN MAX")
+	}
+	var num [3]int
+	for i, a := range args[1:] {
+		n, err := strconv.Atoi(a)
+		ts.Check(err)
+		num[i] = n
+	}
+	rs := resultsOf(ts, args[0])
+	if num[0] < 1 || num[0] > len(rs) {
+		ts.Fatalf("turn %s has %d results", args[0], len(rs))
+	}
+	if n := len(textOf(rs[num[0]-1])); (n >= num[1] && n <= num[2]) == neg {
+		ts.Fatalf("result %s has %d bytes", args[1], n)
+	}
+}
+
+func resultsOf(ts *testscript.TestScript, turn string) []gjson.Result {
+	n, err := strconv.Atoi(turn)
+	ts.Check(err)
+	for _, r := range on(ts).model.Requests() {
+		if r.Side != "" {
+			continue
+		}
+		if n--; n == 0 {
+			return gjson.GetBytes(r.Body, `messages.@reverse.0.content.#(type=="tool_result")#`).Array()
+		}
+	}
+	ts.Fatalf("there is no turn %s", turn)
+	return nil
+}
+
+func textOf(result gjson.Result) string {
+	content := result.Get("content")
+	if content.Type == gjson.String {
+		return content.String()
+	}
+	var out []string
+	for _, b := range content.Array() {
+		if b.Get("type").String() == "text" {
+			out = append(out, b.Get("text").String())
+			continue
+		}
+		out = append(out, "["+b.Get("type").String()+"]")
+	}
+	return strings.Join(out, "\n")
 }
 
 // record keeps the headers of each request for the model.
