@@ -1,4 +1,6 @@
-// Command hew turns a language model into a programmer at work in a repository.
+// Command hew is the product: calls app.
+//
+// It turns a language model into a programmer at work in a repository.
 package main
 
 import (

@@ -56,7 +56,7 @@ var table = []pkg{
 
 	{"internal/action/policy/shellread", action, nil},
 	{"internal/action/policy", action, []string{"policy/shellread"}},
-	{"internal/action/hook", action, []string{"policy"}},
+	{"internal/action/hook", action, []string{"policy", "policy/shellread"}},
 	{"internal/action/gate", action, []string{"policy", "hook", "gate/classify"}},
 	{"internal/action/gate/classify", action, []string{"policy"}},
 	{"internal/action/task", action, nil},

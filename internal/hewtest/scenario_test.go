@@ -1,7 +1,3 @@
-// Package hewtest runs the scenarios: the real binary against the scripted model on loopback.
-//
-// A scenario is a txtar file under testdata/scenarios. docs/testing.md says how
-// to write one; commands_test.go holds the commands beyond testscript's own.
 package hewtest
 
 import (
