@@ -34,7 +34,6 @@ type call struct {
 	late    *tool.Admitted
 	started bool
 	done    *event.ToolFinished
-	extra   []msg.Block
 	refusal *tool.Refusal
 	verdict tool.Verdict
 	output  []byte
@@ -69,6 +68,8 @@ type batch struct {
 	early   bool
 	stopped bool
 	moved   bool // an effect changed the environment since the plans were made
+	// injected are the messages of the calls' effects, in the order of the transcript.
+	injected []*msg.Message
 }
 
 func (r *run) newBatch() *batch {
@@ -305,7 +306,7 @@ func (b *batch) apply(c *call, effects []tool.Effect) {
 	for _, e := range effects {
 		switch e := e.(type) {
 		case tool.Inject:
-			b.inject(c, e.Blocks)
+			b.inject(e.Blocks)
 		case tool.EndRun:
 			c.output, c.ended = e.Output, true
 		case tool.SetMode, tool.SetCwd, tool.LoadTools, tool.AddRules:
@@ -315,12 +316,12 @@ func (b *batch) apply(c *call, effects []tool.Effect) {
 	}
 }
 
-func (b *batch) inject(c *call, blocks []msg.Block) {
+func (b *batch) inject(blocks []msg.Block) {
 	if len(blocks) == 0 {
 		return
 	}
-	c.extra = append(c.extra, blocks...)
 	m := &msg.Message{ID: b.r.NewID(), Role: msg.RoleUser, Blocks: blocks, Meta: true, Time: b.r.Now()}
+	b.injected = append(b.injected, m)
 	b.r.emit(event.Message{Msg: m, Source: "inject"})
 }
 
@@ -350,18 +351,15 @@ func (b *batch) drop(held []report) {
 	b.calls = nil
 }
 
-// message joins all results in call order, and what was injected after them.
+// message joins all results in call order.
 // bad tells that no call of the batch was well formed.
 func (b *batch) message() (m *msg.Message, bad bool) {
 	m = &msg.Message{ID: b.calls[0].done.Msg.ID, Role: msg.RoleUser, Time: b.r.Now()}
 	bad = true
-	var extra []msg.Block
 	for _, c := range b.calls {
 		m.Blocks = append(m.Blocks, c.done.Msg.Blocks...)
-		extra = append(extra, c.extra...)
 		bad = bad && c.malformed != ""
 	}
-	m.Blocks = append(m.Blocks, extra...)
 	return m, bad
 }
 

@@ -75,12 +75,13 @@ func (st state) with(rep *reply) state {
 	return st
 }
 
-// answered adds the results of a batch, in call order, as one user message.
+// answered adds the results of a batch, in call order, as one user message,
+// and after it what the calls injected.
 func (st state) answered(b *batch) state {
 	m, bad := b.message()
 	st.calls += len(b.calls)
 	st.denied = append(st.denied, b.denied()...)
-	st.history = append(st.history, m)
+	st.history = append(append(st.history, m), b.injected...)
 	if bad {
 		st.malformed++
 	} else {
@@ -89,24 +90,12 @@ func (st state) answered(b *batch) state {
 	return st
 }
 
-// join adds blocks to the last user message when it holds tool results, so that
-// what belongs to one turn of the model goes in one message; otherwise m
-// stands by itself.
+// join adds a message. It stays one of its own, also after tool results and
+// beside its like: so it stands in the transcript, and a resumed request must
+// begin with the bytes of this one.
 func (st state) join(m *msg.Message) state {
-	last := st.history[len(st.history)-1]
-	if last.Role != msg.RoleUser || !answers(last) {
-		st.history = append(st.history, m)
-		return st
-	}
-	merged := *last
-	merged.Blocks = append(last.Blocks[:len(last.Blocks):len(last.Blocks)], m.Blocks...)
-	st.history = append(st.history[:len(st.history)-1:len(st.history)-1], &merged)
+	st.history = append(st.history, m)
 	return st
-}
-
-func answers(m *msg.Message) bool {
-	_, ok := m.Blocks[0].(*msg.ToolResult)
-	return ok
 }
 
 func (st state) next(why string) state {
