@@ -4,6 +4,7 @@ package app
 import (
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 
@@ -189,7 +190,25 @@ func parse(args []string) (*Options, error) {
 			return nil, err
 		}
 	}
-	return o, nil
+	return o, o.limits()
+}
+
+// limits refuses a limit that would end every run or mean nothing.
+func (o *Options) limits() error {
+	for _, l := range []struct {
+		name string
+		n    float64
+	}{
+		{"max-turns", float64(o.MaxTurns)},
+		{"max-budget-usd", o.MaxBudget},
+		{"task-budget", float64(o.TaskBudget)},
+		{"max-thinking-tokens", float64(o.MaxThinking)},
+	} {
+		if l.n < 0 || math.IsNaN(l.n) {
+			return &usageError{fmt.Sprintf("option '--%s' takes a number that is not negative", l.name)}
+		}
+	}
+	return nil
 }
 
 func (r option) check(f *pflag.FlagSet, o *Options) error {

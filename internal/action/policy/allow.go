@@ -70,7 +70,15 @@ func (c *chain) readAllowed(n *judged) (finding, bool) {
 	if r := c.readRule(n.place); r != nil {
 		return finding{rule: r}, true
 	}
+	if n.place.lost {
+		return finding{why: unresolved(n)}, false
+	}
 	return finding{why: n.Path + " is outside the working directories"}, false
+}
+
+// unresolved is the reason for a place that cannot be judged because it cannot be followed.
+func unresolved(n *judged) string {
+	return n.Path + " cannot be followed to its end: permission denied on the way, or a link that leads in a circle"
 }
 
 // readRule finds an allow rule for reading; leave to edit implies it.
@@ -90,6 +98,9 @@ func (c *chain) editAllowed(n *judged) (finding, bool) {
 	}
 	if r := c.rulesOn(c.s.allow.edit, n.place, true); r != nil && !n.place.lost {
 		return finding{rule: r}, true
+	}
+	if n.place.lost {
+		return finding{why: unresolved(n)}, false
 	}
 	return finding{why: "no rule allows editing " + n.Path}, false
 }

@@ -49,7 +49,7 @@ func (c Cause) advice() string {
 	case CauseReadOnlyFS:
 		return "the file system is mounted read-only; choose another place"
 	case CauseDiskFull:
-		return "no space left; free some and try again, the old file is unchanged"
+		return "no space left on device; free some and try again, the old file is unchanged"
 	case CauseTooLarge:
 		return "too large"
 	case CauseBinary:
@@ -69,14 +69,16 @@ type Error struct {
 	Err   error // the system's error or the detail; may be nil
 }
 
-// Error names operation, path, the way out and the system's words. Paths with control characters are quoted.
+// Error names operation, path, the way out and the system's words, unless the way out repeats them. Paths with control characters are quoted.
 func (e *Error) Error() string {
 	parts := []string{e.Op + " " + Printable(e.Path)}
 	if a := e.Cause.advice(); a != "" {
 		parts = append(parts, a)
 	}
 	if e.Err != nil {
-		parts = append(parts, bare(e.Err).Error())
+		if words := bare(e.Err).Error(); !strings.Contains(e.Cause.advice(), words) {
+			parts = append(parts, words)
+		}
 	}
 	return strings.Join(parts, ": ")
 }
