@@ -49,28 +49,28 @@ Commands:
 	return err
 }
 
-func (o option) usage() string {
-	s := "--" + o.name
-	if o.short != "" {
-		s = "-" + o.short + ", " + s
+func (r option) usage() string {
+	s := "--" + r.name
+	if r.short != "" {
+		s = "-" + r.short + ", " + s
 	}
-	switch o.arity {
+	switch r.arity {
 	case none:
 	case one:
-		s += " <" + o.value + ">"
+		s += " <" + r.value + ">"
 	case optional:
-		s += " [" + o.value + "]"
+		s += " [" + r.value + "]"
 	case many:
-		s += " <" + o.value + "...>"
+		s += " <" + r.value + "...>"
 	}
 	return s
 }
 
-func (o option) sentence() string {
-	if len(o.choices) == 0 {
-		return o.help
+func (r option) sentence() string {
+	if len(r.choices) == 0 {
+		return r.help
 	}
-	return o.help + " (" + strings.Join(o.choices, ", ") + ")"
+	return r.help + " (" + strings.Join(r.choices, ", ") + ")"
 }
 
 // helpColumn is where explanations begin.

@@ -146,7 +146,7 @@ func selected(ts *testscript.TestScript, file string, keys []string) []string {
 		text = strings.ReplaceAll(text, "\n", " ")
 	}
 	var out []string
-	for _, l := range strings.Split(strings.TrimRight(text, "\n "), "\n") {
+	for l := range strings.SplitSeq(strings.TrimRight(text, "\n "), "\n") {
 		v := gjson.Parse(l)
 		ok := v.IsObject() || v.IsArray()
 		for _, k := range keys {

@@ -6,6 +6,7 @@ package msg
 
 import (
 	"encoding/json"
+	"strings"
 	"time"
 )
 
@@ -113,13 +114,13 @@ func (m *Message) Text() string {
 			return t.Text
 		}
 	}
-	var s string
+	var s strings.Builder
 	for _, b := range m.Blocks {
 		if t, ok := b.(*Text); ok {
-			s += t.Text
+			s.WriteString(t.Text)
 		}
 	}
-	return s
+	return s.String()
 }
 
 // ToolUses lists the tool calls of m in order.

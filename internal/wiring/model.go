@@ -138,7 +138,7 @@ func (b *build) anthropic() (provider.Provider, error) {
 
 func (b *build) betas() []string {
 	out := append([]string(nil), b.o.Betas...)
-	for _, v := range strings.Split(b.env("ANTHROPIC_BETAS"), ",") {
+	for v := range strings.SplitSeq(b.env("ANTHROPIC_BETAS"), ",") {
 		if v = strings.TrimSpace(v); v != "" {
 			out = append(out, v)
 		}

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/hew-agent/hew/internal/action/policy/shellread"
@@ -257,12 +258,7 @@ func covers(c *commandPattern, p *shellread.Part) bool {
 }
 
 func matches(c *commandPattern, forms []string) bool {
-	for _, f := range forms {
-		if c.match(f) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(forms, c.match)
 }
 
 // assigns reports whether a pattern starts with NAME=.

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/hew-agent/hew/internal/action/policy/shellread"
@@ -24,10 +25,8 @@ func (sc *shellCall) outsideBlocked() (finding, bool) {
 				return finding{part: p.Line(), why: "it names a path outside the working directories, which is blocked"}, true
 			}
 		}
-		for _, w := range p.Words {
-			if sc.namesOutside(w) {
-				return finding{part: p.Line(), why: "it names a path outside the working directories, which is blocked"}, true
-			}
+		if slices.ContainsFunc(p.Words, sc.namesOutside) {
+			return finding{part: p.Line(), why: "it names a path outside the working directories, which is blocked"}, true
 		}
 	}
 	return finding{}, false

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/hew-agent/hew/internal/action/policy/shellread"
@@ -21,12 +22,7 @@ const protectedFiles = " .gitconfig .gitmodules .gitattributes .bashrc .bash_pro
 // protected reports whether writing to the place could change what runs later,
 // by any of its names. Names compare without case: on many systems they do.
 func (s *Snapshot) protected(pl place) bool {
-	for _, n := range pl.names {
-		if s.protectedName(n) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(pl.names, s.protectedName)
 }
 
 func (s *Snapshot) protectedName(n string) bool {
@@ -86,10 +82,8 @@ func (l *locator) criticalTarget(p *shellread.Part, w shellread.Word) bool {
 	}
 	for _, d := range l.directories(p.Dirs) {
 		pl := l.at(d.logical, d.physical, text, w.Tilde)
-		for _, n := range pl.names {
-			if l.criticalName(n) {
-				return true
-			}
+		if slices.ContainsFunc(pl.names, l.criticalName) {
+			return true
 		}
 		if !isGlob {
 			continue

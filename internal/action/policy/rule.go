@@ -195,7 +195,7 @@ func (s *Snapshot) compileParameter(r *Rule, name, value string) string {
 	}
 	r.param = name
 	r.command = commandPattern{text: value}
-	if i := strings.IndexByte(value, '*'); i < 0 {
+	if found := strings.Contains(value, "*"); !found {
 		r.command.lead = value
 	}
 	return ""

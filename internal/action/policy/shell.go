@@ -2,6 +2,7 @@ package policy
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/hew-agent/hew/internal/action/policy/shellread"
@@ -148,12 +149,7 @@ func (sc *shellCall) denied() (finding, bool) {
 }
 
 func matchAny(r *Rule, forms []string) bool {
-	for _, f := range forms {
-		if r.command.match(f) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(forms, r.command.match)
 }
 
 func (sc *shellCall) pathDenial(s *spot, pl place) *Rule {
@@ -209,10 +205,8 @@ func (sc *shellCall) couldMatch(bypass bool) (finding, bool) {
 				if r.whole() || r.param != "" {
 					continue
 				}
-				for _, f := range p.Forms.Possible {
-					if r.command.meet(f) {
-						return finding{rule: r, part: p.Line(), why: "the rule " + r.Text + " could match what this becomes when it runs"}, true
-					}
+				if slices.ContainsFunc(p.Forms.Possible, r.command.meet) {
+					return finding{rule: r, part: p.Line(), why: "the rule " + r.Text + " could match what this becomes when it runs"}, true
 				}
 			}
 			for j := range sc.spots[i] {
@@ -309,10 +303,8 @@ func (sc *shellCall) protectedWrite() (finding, bool) {
 			if sp.arg.Access == shellread.AccessRead {
 				continue
 			}
-			for _, pl := range sp.places {
-				if sc.c.s.protected(pl) {
-					return finding{part: p.Line(), why: sp.arg.Word.Source + " decides what runs later, so writing it needs a person's approval"}, true
-				}
+			if slices.ContainsFunc(sp.places, sc.c.s.protected) {
+				return finding{part: p.Line(), why: sp.arg.Word.Source + " decides what runs later, so writing it needs a person's approval"}, true
 			}
 			if sp.open && sp.arg.Redirect {
 				return finding{part: p.Line(), why: "the target of a redirect is only known at run time"}, true

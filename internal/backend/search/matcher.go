@@ -2,6 +2,7 @@ package search
 
 import (
 	"bytes"
+	"slices"
 	"unicode/utf8"
 )
 
@@ -55,12 +56,7 @@ func spansLines(n *node) bool {
 	if n.op == opSet && n.set.contains('\n') {
 		return true
 	}
-	for _, s := range n.sub {
-		if spansLines(s) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(n.sub, spansLines)
 }
 
 // lineMatcher finds matching lines. One belongs to one goroutine.

@@ -123,7 +123,7 @@ func (s runeSet) foldASCII() runeSet {
 // casedRunes lists every code point that has another simple case form.
 var casedRunes = sync.OnceValue(func() []rune {
 	var out []rune
-	for r := rune(0); r < 0x1F000; r++ {
+	for r := range rune(0x1F000) {
 		if unicode.SimpleFold(r) != r {
 			out = append(out, r)
 		}

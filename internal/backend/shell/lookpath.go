@@ -50,7 +50,7 @@ func runnable(path string, env []string) (string, bool) {
 	if suffixes == "" {
 		suffixes = ".COM;.EXE;.BAT;.CMD"
 	}
-	for _, suffix := range strings.Split(suffixes, ";") {
+	for suffix := range strings.SplitSeq(suffixes, ";") {
 		full := path
 		if !strings.EqualFold(filepath.Ext(path), suffix) {
 			full += strings.ToLower(suffix)

@@ -176,6 +176,24 @@ func (r *run) execute(ctx context.Context, a tool.Admitted, out *outcome, emit f
 	out.result, out.verdict = r.Gate.Review(ctx, a, res, out.took, emit)
 }
 
+// results runs what is left of the batch and adds all results in call order.
+func (r *run) results(st state, rep *reply) (state, *event.Terminal) {
+	rep.batch.finish(rep.cut)
+	st = st.answered(rep.batch)
+	if r.ctx.Err() != nil {
+		end := r.interrupted(st, event.AbortedTools)
+		return st, &end
+	}
+	if end := rep.batch.verdict(st); end != nil {
+		return st, end
+	}
+	if st.malformed >= maxMalformed {
+		end := st.stopped(event.MalformedToolUse, "The model kept sending tool calls that are not valid JSON")
+		return st, &end
+	}
+	return st.next(afterTools), nil
+}
+
 // finish brings every call to its result. Safe neighbours run together, any
 // other call alone; results of calls that end first wait for nobody. cut tells
 // that calls not yet started must not start.

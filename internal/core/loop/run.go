@@ -117,24 +117,6 @@ func (r *run) act(st state, rep *reply) (state, *event.Terminal) {
 	return r.finish(st, rep)
 }
 
-// results runs what is left of the batch and adds all results in call order.
-func (r *run) results(st state, rep *reply) (state, *event.Terminal) {
-	rep.batch.finish(rep.cut)
-	st = st.answered(rep.batch)
-	if r.ctx.Err() != nil {
-		end := r.interrupted(st, event.AbortedTools)
-		return st, &end
-	}
-	if end := rep.batch.verdict(st); end != nil {
-		return st, end
-	}
-	if st.malformed >= maxMalformed {
-		end := st.stopped(event.MalformedToolUse, "The model kept sending tool calls that are not valid JSON")
-		return st, &end
-	}
-	return st.next(afterTools), nil
-}
-
 // finish handles a reply without calls.
 func (r *run) finish(st state, rep *reply) (state, *event.Terminal) {
 	if next, end, more := r.resumed(st, rep); more {

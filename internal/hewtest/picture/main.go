@@ -24,8 +24,16 @@ const (
 
 // colours by the first word of a line; anything else is plain.
 var colours = []struct{ prefix, class string }{
-	{"$ ", "cmd"}, {"model ", "model"}, {"tool ", "tool"}, {"       +", "add"}, {"       -", "del"},
-	{"       --- FAIL", "del"}, {"       FAIL", "del"}, {"       ok", "add"}, {"summary", "tool"}, {"note ", "cmd"},
+	{"$ ", "cmd"},
+	{"model ", "model"},
+	{"tool ", "tool"},
+	{"       +", "add"},
+	{"       -", "del"},
+	{"       --- FAIL", "del"},
+	{"       FAIL", "del"},
+	{"       ok", "add"},
+	{"summary", "tool"},
+	{"note ", "cmd"},
 }
 
 func main() {

@@ -1,6 +1,7 @@
 package shellread
 
 import (
+	"slices"
 	"strings"
 	"sync"
 )
@@ -125,10 +126,8 @@ func remoteForm(a *args) string {
 func firstOperand(allowed ...string) func(*args) string {
 	return func(a *args) string {
 		if len(a.operands) > 0 {
-			for _, s := range allowed {
-				if a.operands[0].Text == s {
-					return ""
-				}
+			if slices.Contains(allowed, a.operands[0].Text) {
+				return ""
 			}
 		}
 		return "the form is not in the read-only set"
