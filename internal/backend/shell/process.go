@@ -27,6 +27,9 @@ const (
 type target struct {
 	roots []*process
 	tag   string // every tag that begins with it
+	// oldest is the first process that was started for the target: what is
+	// older than it is not asked for its tag.
+	oldest procID
 }
 
 // launch is what a new process is made of.
@@ -36,6 +39,7 @@ type launch struct {
 	hide           bool
 	dir            string
 	unconfined     bool
+	tidy           bool            // see Program.Tidy
 	stdin          *os.File        // nil: empty
 	stdout, stderr *capture        // the same one when merged
 	over           <-chan struct{} // kills the process when closed
@@ -51,6 +55,7 @@ type process struct {
 	id             procID
 	tag            string
 	sys            sysProcess
+	tidy           bool
 	stdout, stderr *capture
 	where          *cwdProbe
 	outPath        string
@@ -95,7 +100,7 @@ func (r *Runner) launch(l launch) (*process, error) {
 	cmd.SysProcAttr = sysProcAttr()
 	l.where.attach(cmd)
 	p := &process{
-		r: r, cmd: cmd, tag: tag, stdout: l.stdout, stderr: l.stderr, where: l.where, outPath: l.outPath,
+		r: r, cmd: cmd, tag: tag, tidy: l.tidy, stdout: l.stdout, stderr: l.stderr, where: l.where, outPath: l.outPath,
 		over: l.over, cwd: l.dir, progress: l.progress, exited: make(chan struct{}), abandoned: make(chan struct{}),
 	}
 	if err := r.launchLocked(p); err != nil {
@@ -120,6 +125,10 @@ func (r *Runner) launchLocked(p *process) error {
 	p.sys.adopt(p.cmd.Process.Pid)
 	p.where.started()
 	r.active[p] = struct{}{}
+	if !r.begun {
+		r.begun, r.first = true, p.id
+	}
+	r.untidy = r.untidy || !p.tidy
 	for _, c := range p.captures() {
 		r.captures[c] = struct{}{}
 		r.wg.Go(func() {
@@ -156,7 +165,9 @@ func (p *process) wait() {
 		c.settle()
 	}
 	p.cwd = p.where.read(p.cwd)
-	p.left, p.leftIDs = leftovers(p)
+	if !p.tidy {
+		p.left, p.leftIDs = leftovers(p)
+	}
 	p.endedAt = p.r.cfg.Clock.Now()
 	p.r.forget(p)
 	close(p.exited)
@@ -231,7 +242,7 @@ func (p *process) kill(c Cause) error {
 	p.killing.Lock()
 	defer p.killing.Unlock()
 	p.setCause(c)
-	err := terminate(target{roots: []*process{p}, tag: p.tag}, p.r.cfg.Grace, killLimit)
+	err := terminate(target{roots: []*process{p}, tag: p.tag, oldest: p.id}, p.r.cfg.Grace, killLimit)
 	if err != nil {
 		p.abandon()
 		return err

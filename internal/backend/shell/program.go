@@ -32,6 +32,9 @@ type Program struct {
 	MaxOutput int64
 	// Unconfined leaves Config.Wrap out.
 	Unconfined bool
+	// Tidy tells that the program is known to leave no process behind: when it
+	// has ended, the process table is not searched for any.
+	Tidy bool
 }
 
 // Result is how a Program ended; ExitCode and Signal are those of Outcome.
@@ -95,7 +98,7 @@ func (r *Runner) programDir() (string, error) {
 }
 
 func (r *Runner) startProgram(prog Program, dir string) (_ *process, err error) {
-	l := launch{argv: prog.Argv, env: prog.Env, hide: prog.HideSecrets, dir: prog.Dir, unconfined: prog.Unconfined}
+	l := launch{argv: prog.Argv, env: prog.Env, hide: prog.HideSecrets, dir: prog.Dir, unconfined: prog.Unconfined, tidy: prog.Tidy}
 	defer func() {
 		if err != nil {
 			l.drop()

@@ -288,3 +288,21 @@ func TestNothingBeforeFirstCommand(t *testing.T) {
 		t.Errorf("close of an unused runner: %v, %q", err, r.scratch.path)
 	}
 }
+
+// What hew runs for itself and knows well (git) must not cost a search of the
+// process table, neither at its end nor at the Runner's.
+func TestTidyProgramsLeaveNothingToSearchFor(t *testing.T) {
+	r := newRunner(t, nil)
+	for _, tidy := range []bool{true, false} {
+		res, err := r.Exec(t.Context(), Program{Argv: []string{r.Shell(), "-c", "echo x"}, Dir: t.TempDir(), Tidy: tidy})
+		if err != nil || string(res.Stdout) != "x\n" {
+			t.Fatalf("%+v, %v", res, err)
+		}
+		r.mu.Lock()
+		search := r.untidy
+		r.mu.Unlock()
+		if search == tidy {
+			t.Errorf("tidy %v: the table is searched at the end: %v", tidy, search)
+		}
+	}
+}

@@ -116,6 +116,9 @@ type Runner struct {
 	closed    bool
 	ended     chan struct{} // Close has done its work
 	serial    int
+	begun     bool                  // a process was started:
+	first     procID                // the first one
+	untidy    bool                  // one that was started may have left others behind
 	active    map[*process]struct{} // shell not yet reaped
 	lingering map[*process]struct{} // shell ended, its platform handle is still needed
 	captures  map[*capture]struct{} // still collecting, maybe for leftovers
@@ -177,15 +180,16 @@ func (r *Runner) Close() error {
 	}
 	r.closed = true
 	procs := append(slices.Collect(maps.Keys(r.active)), slices.Collect(maps.Keys(r.lingering))...)
-	used := r.serial > 0
+	search := r.untidy || len(procs) > 0
+	first := r.first
 	r.mu.Unlock()
 	defer close(r.ended)
 	var stubborn error
-	if used {
+	if search {
 		for _, p := range procs {
 			p.setCause(CauseStopped)
 		}
-		stubborn = terminate(target{roots: procs, tag: r.tag}, r.cfg.Grace, killLimit)
+		stubborn = terminate(target{roots: procs, tag: r.tag, oldest: first}, r.cfg.Grace, killLimit)
 		r.closeCaptures()
 	}
 	if stubborn == nil {

@@ -88,7 +88,8 @@ func processes(least int) ([]entry, error) {
 // lookup reads /proc/PID/stat (proc_pid_stat(5)): the name is in parentheses
 // and may hold any byte, the fields after it are counted from 3.
 func lookup(pid int) (entry, error) {
-	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	var buf [1024]byte // three times what the fields can take
+	b, err := readProc(pid, "stat", buf[:])
 	if err != nil {
 		return entry{}, err
 	}
@@ -96,26 +97,77 @@ func lookup(pid int) (entry, error) {
 	if from < 0 || to < from {
 		return entry{}, fmt.Errorf("process %d: unreadable status", pid)
 	}
-	f := bytes.Fields(b[to+1:])
-	if len(f) < 20 {
-		return entry{}, fmt.Errorf("process %d: short status", pid)
+	e := entry{procID: procID{pid: pid}, name: string(b[from+1 : to])}
+	field := 2
+	for f := range bytes.FieldsSeq(b[to+1:]) {
+		switch field++; field {
+		case 3:
+			e.zombie = f[0] == 'Z' || f[0] == 'X'
+		case 4:
+			e.ppid = int(number(f))
+		case 6:
+			e.sid = int(number(f))
+		case 22:
+			e.start = number(f)
+			return e, nil
+		}
 	}
-	num := func(field int) uint64 {
-		n, _ := strconv.ParseUint(string(f[field-3]), 10, 64)
-		return n
+	return entry{}, fmt.Errorf("process %d: short status", pid)
+}
+
+// number reads decimal digits; what is none ends it.
+func number(digits []byte) uint64 {
+	var n uint64
+	for _, c := range digits {
+		if c < '0' || c > '9' {
+			break
+		}
+		n = 10*n + uint64(c-'0')
 	}
-	return entry{
-		procID: procID{pid: pid, start: num(22)}, ppid: int(num(4)), sid: int(num(6)),
-		zombie: f[0][0] == 'Z' || f[0][0] == 'X', name: string(b[from+1 : to]),
-	}, nil
+	return n
 }
 
 // hasTag looks into the environment that a process was started with.
 func hasTag(pid int, tag string) bool {
-	env, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
+	env, err := readProc(pid, "environ", make([]byte, 16<<10))
 	if err != nil {
 		return false // another user's, or gone
 	}
 	mark := []byte(tagVar + "=" + tag)
 	return bytes.HasPrefix(env, mark) || bytes.Contains(env, append([]byte{0}, mark...))
+}
+
+// readProc reads a file of a process into buf, or into more memory when it
+// needs more. It asks the kernel directly: the table is read again and again
+// while processes end, and an *os.File costs more than the file.
+func readProc(pid int, name string, buf []byte) ([]byte, error) {
+	path := "/proc/" + strconv.Itoa(pid) + "/" + name
+	fd, err := retry(func() (int, error) { return unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0) })
+	if err != nil {
+		return nil, fmt.Errorf("open %s: %w", path, err)
+	}
+	defer unix.Close(fd)
+	got := 0
+	for {
+		if got == len(buf) {
+			buf = append(buf, make([]byte, len(buf))...)
+		}
+		n, err := retry(func() (int, error) { return unix.Read(fd, buf[got:]) })
+		if err != nil {
+			return nil, fmt.Errorf("read %s: %w", path, err)
+		}
+		if n == 0 {
+			return buf[:got], nil
+		}
+		got += n
+	}
+}
+
+// retry repeats a call that a signal interrupted.
+func retry(call func() (int, error)) (int, error) {
+	for {
+		if n, err := call(); !errors.Is(err, unix.EINTR) {
+			return n, err
+		}
+	}
 }

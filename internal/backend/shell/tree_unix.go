@@ -131,29 +131,26 @@ func (t target) members(least int) ([]entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	in, oldest := t.family(table)
+	in := t.family(table)
 	var list []entry
 	for _, e := range table {
 		if e.zombie || e.pid == os.Getpid() {
 			continue
 		}
-		if in[e.pid] || (e.start >= oldest && hasTag(e.pid, t.tag)) {
+		if in[e.pid] || (e.start >= t.oldest.start && hasTag(e.pid, t.tag)) {
 			list = append(list, e)
 		}
 	}
 	return list, nil
 }
 
-// family finds the target by parent links and sessions, and tells how old its
-// oldest root is. The number of a shell that has ended may belong to somebody
-// else by now: instead of its session, what it left at its end counts.
-func (t target) family(table []entry) (in map[int]bool, oldest uint64) {
-	in = make(map[int]bool, len(t.roots))
+// family finds the target by parent links and sessions. The number of a shell
+// that has ended may belong to somebody else by now: instead of its session,
+// what it left at its end counts.
+func (t target) family(table []entry) map[int]bool {
+	in := make(map[int]bool, len(t.roots))
 	sessions, left := make(map[int]uint64, len(t.roots)), map[procID]bool{}
-	for i, p := range t.roots {
-		if i == 0 || p.id.start < oldest {
-			oldest = p.id.start
-		}
+	for _, p := range t.roots {
 		if !p.ended() {
 			in[p.id.pid], sessions[p.id.pid] = true, p.id.start
 			continue
@@ -173,14 +170,14 @@ func (t target) family(table []entry) (in map[int]bool, oldest uint64) {
 			}
 		}
 	}
-	return in, oldest
+	return in
 }
 
 // leftovers lists what a shell that has ended left running. Only pids above
 // the shell's are looked at, which spares most of the table; after the
 // numbers have wrapped around, some may be missed.
 func leftovers(p *process) ([]Process, []procID) {
-	members, err := target{roots: []*process{p}, tag: p.tag}.members(p.id.pid)
+	members, err := target{roots: []*process{p}, tag: p.tag, oldest: p.id}.members(p.id.pid)
 	if err != nil {
 		return nil, nil
 	}
