@@ -27,6 +27,7 @@ func probes() map[string]func(*testscript.TestScript, bool, []string) {
 		"lines":     cmdLines,
 		"results":   cmdResults,
 		"size":      cmdSize,
+		"sides":     cmdSides,
 	}
 }
 
@@ -53,7 +54,7 @@ func cmdAnswer(ts *testscript.TestScript, neg bool, args []string) {
 func (s *stage) question(out, tool string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, l := range strings.Split(out, "\n") {
+	for l := range strings.SplitSeq(out, "\n") {
 		v := gjson.Parse(l)
 		id := v.Get("request_id").String()
 		if v.Get("request.subtype").String() != "can_use_tool" || v.Get("request.tool_name").String() != tool || s.answered[id] {
@@ -101,6 +102,16 @@ func cmdSize(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	if n := len(textOf(rs[num[0]-1])); (n >= num[1] && n <= num[2]) == neg {
 		ts.Fatalf("result %s has %d bytes", args[1], n)
+	}
+}
+
+// sides N checks the number of side queries so far.
+func cmdSides(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) != 1 {
+		ts.Fatalf("usage: [!] sides N")
+	}
+	if got := on(ts).model.Counts().Sides; (strconv.Itoa(got) == args[0]) == neg {
+		ts.Fatalf("%d side queries were sent", got)
 	}
 }
 
@@ -258,14 +269,14 @@ func cmdLines(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: [!] lines OUTPUT TRANSCRIPT")
 	}
 	known := map[string]bool{}
-	for _, l := range strings.Split(strings.TrimSpace(ts.ReadFile(args[1])), "\n") {
+	for l := range strings.SplitSeq(strings.TrimSpace(ts.ReadFile(args[1])), "\n") {
 		if !gjson.Valid(l) {
 			ts.Fatalf("%s has a line that is not JSON: %q", args[1], l)
 		}
 		known[gjson.Get(l, "uuid").String()] = true
 	}
 	seen, lost := 0, ""
-	for _, l := range strings.Split(ts.ReadFile(args[0]), "\n") {
+	for l := range strings.SplitSeq(ts.ReadFile(args[0]), "\n") {
 		v := gjson.Parse(l)
 		if k := v.Get("type").String(); k != "assistant" && k != "user" {
 			continue
