@@ -390,7 +390,7 @@ func (tr *trial) launch(kill bool) (*hew, []string) {
 }
 
 // trials runs n trials or as many as fit into the time, and tells how many.
-func trials(t *testing.T, n int, most time.Duration) {
+func trials(t *testing.T, n int, most time.Duration) int {
 	s := seed(t)
 	began := time.Now()
 	var mu sync.Mutex
@@ -414,9 +414,7 @@ func trials(t *testing.T, n int, most time.Duration) {
 		}
 	})
 	t.Logf("%d trials in %s", done, time.Since(began).Round(time.Second))
-	if done == 0 {
-		t.Error("there was no time for a single trial")
-	}
+	return done
 }
 
 // TestNothingAcknowledgedIsLost is the property of the loop and the transcript:
@@ -425,5 +423,7 @@ func trials(t *testing.T, n int, most time.Duration) {
 // request after a resume, the transcript only grows, and a clean end leaves no
 // process behind.
 func TestNothingAcknowledgedIsLost(t *testing.T) {
-	trials(t, 30, 12*time.Second)
+	if trials(t, 30, 12*time.Second) == 0 {
+		t.Error("there was no time for a single trial")
+	}
 }
