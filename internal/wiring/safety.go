@@ -40,12 +40,26 @@ func (disk) Glob(pattern string) []string {
 
 // safety builds the policy in force at start.
 func (b *build) safety(specs []tool.Spec) (*policy.Snapshot, error) {
-	p := b.settings.Permissions()
-	mode, err := b.mode(p)
+	cfg, err := b.policy(specs)
 	if err != nil {
 		return nil, err
 	}
-	cfg := policy.Config{
+	s := policy.New(cfg)
+	for _, w := range s.Warnings() {
+		b.notice(fmt.Sprintf("permission rule %q of %s is not used: %s", w.Rule, w.Origin.File, w.Text))
+	}
+	return s, nil
+}
+
+// policy is what the options and the settings make of the permissions. The
+// live session, hew permissions and the case tables all begin here.
+func (b *build) policy(specs []tool.Spec) (policy.Config, error) {
+	p := b.settings.Permissions()
+	mode, err := b.mode(p)
+	if err != nil {
+		return policy.Config{}, err
+	}
+	return policy.Config{
 		Layers: b.layers(p), Mode: mode, Families: families, Tools: specs,
 		Project: b.place.Project, Home: b.o.userHome(), Roots: b.place.Roots[1:],
 		FS:        policy.FileSystem{CaseInsensitive: runtime.GOOS != "linux", Normalizing: runtime.GOOS == "darwin"},
@@ -53,12 +67,7 @@ func (b *build) safety(specs []tool.Spec) (*policy.Snapshot, error) {
 		BlockReadsOutside: p.BlockReadsOutside, BlockWritesOutside: p.BlockWritesOutside,
 		NoPrompts: p.DenyInsteadOfAsking || b.o.NoPrompts, BypassDisabled: p.BypassDisabled,
 		Reader: b.facts,
-	}
-	s := policy.New(cfg)
-	for _, w := range s.Warnings() {
-		b.notice(fmt.Sprintf("permission rule %q of %s is not used: %s", w.Rule, w.Origin.File, w.Text))
-	}
-	return s, nil
+	}, nil
 }
 
 // rememberedCommands is how many readings of shell texts are kept.
@@ -187,7 +196,7 @@ func (b *build) save(s event.Suggestion) error {
 
 func (b *build) gate(s *policy.Snapshot) *gate.Gate {
 	return gate.New(gate.Config{
-		Snapshot: s, Paths: disk{}, Asker: b.o.Asker,
+		Snapshot: s, Paths: disk{}, Shell: b.dialect(), Asker: b.o.Asker,
 		BypassAllowed: b.o.SkipPermissions || b.o.AllowSkip || s.Mode() == policy.Bypass,
 		Save:          b.save, NewID: b.o.NewID,
 	})

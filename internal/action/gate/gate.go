@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/hew-agent/hew/internal/action/policy"
+	"github.com/hew-agent/hew/internal/action/policy/shellread"
 	"github.com/hew-agent/hew/internal/event"
 	"github.com/hew-agent/hew/internal/tool"
 )
@@ -42,6 +43,11 @@ type HookAnswer struct {
 type Config struct {
 	Snapshot *policy.Snapshot
 	Paths    policy.Paths
+	// Shell is the language of the shell that runs commands.
+	Shell shellread.Shell
+	// Confined tells that a shell call would run in the sandbox, and that this
+	// is enough to run it unasked. Nil is never.
+	Confined func(tool.Planned) bool
 	// Asker is nil when nobody can be asked: a call that would ask is refused.
 	Asker Asker
 	// Hooks is optional.
@@ -147,7 +153,8 @@ func (g *Gate) before(ctx context.Context, p tool.Planned, emit func(event.Body)
 func (g *Gate) decide(p tool.Planned, h HookAnswer) policy.Decision {
 	return g.snap.Load().Decide(policy.Request{
 		Spec: p.Tool.Spec(), Input: p.Use.Input, Needs: p.Call.Needs(), Traits: p.Call.Traits(),
-		Cwd: p.Env.Cwd, Paths: g.c.Paths, Hook: h.Behavior, HookReason: h.Reason,
+		Cwd: p.Env.Cwd, Paths: g.c.Paths, Shell: g.c.Shell, Hook: h.Behavior, HookReason: h.Reason,
+		Sandboxed: g.c.Confined != nil && g.c.Confined(p),
 	})
 }
 

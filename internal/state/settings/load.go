@@ -215,7 +215,9 @@ func readFault(err error) string {
 }
 
 // text parses and clears one file and adds it to the sources.
-func (l *loader) text(from Origin, raw []byte) {
+func (l *loader) text(from Origin, raw []byte) { l.source(from, raw, l.fromRepo(from)) }
+
+func (l *loader) source(from Origin, raw []byte, repo bool) {
 	var bad *fsys.InvalidJSONError
 	if err := fsys.CheckJSON(raw); errors.As(err, &bad) {
 		l.ignore(from, bad.Line, bad.Col, bad.Reason+"; nothing of the file counts until it is mended")
@@ -226,7 +228,7 @@ func (l *loader) text(from Origin, raw []byte) {
 		l.ignore(from, 0, 0, err.Error())
 		return
 	}
-	c := checker{src: source{from: from, root: root, repo: l.fromRepo(from)}, trust: l.c.Trust}
+	c := checker{src: source{from: from, root: root, repo: repo}, trust: l.c.Trust}
 	c.object(root, "")
 	l.problems = append(l.problems, c.problems...)
 	l.held = append(l.held, c.held...)
