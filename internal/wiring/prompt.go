@@ -1,13 +1,11 @@
 package wiring
 
 import (
-	"context"
 	"path/filepath"
 	"runtime"
 	"slices"
 
 	"github.com/hew-agent/hew/internal/backend/provider"
-	"github.com/hew-agent/hew/internal/backend/shell"
 	"github.com/hew-agent/hew/internal/core/engine"
 	"github.com/hew-agent/hew/internal/event"
 	"github.com/hew-agent/hew/internal/msg"
@@ -18,9 +16,9 @@ import (
 
 // prompt settles what stands before the conversation, and how it is recorded.
 // A resumed session repeats what it was started with, byte for byte.
-func (b *build) prompt(ctx context.Context, cfg *engine.Config) error {
+func (b *build) prompt(cfg *engine.Config) {
 	cfg.Layout = func(r *provider.Request, h []*msg.Message) { prompt.Layout(r, h) }
-	git := b.git(ctx)
+	git := b.git()
 	if b.past != nil {
 		cfg.History = b.past.Messages
 	}
@@ -28,10 +26,9 @@ func (b *build) prompt(ctx context.Context, cfg *engine.Config) error {
 	w := b.writer(cfg, git)
 	if b.past != nil && len(cfg.History) > 0 {
 		b.resumed(cfg)
-		return nil
+		return
 	}
 	cfg.Start = func() (*msg.Message, error) { return b.start(cfg.System, w) }
-	return nil
 }
 
 // resumed says when the first request cannot extend the last one before it.
@@ -62,22 +59,6 @@ func (b *build) system(git *prompt.Git) []string {
 			Cwd: b.place.Cwd, Roots: b.place.Roots[1:], Platform: runtime.GOOS + "/" + runtime.GOARCH,
 			Shell: filepath.Base(b.runner.Shell()), Git: git,
 		},
-	})
-}
-
-// git asks for the state of the repository, unless it is not wanted.
-func (b *build) git(ctx context.Context) *prompt.Git {
-	off := b.o.Bare || b.env("CLAUDE_CODE_DISABLE_GIT_INSTRUCTIONS") != "" || !b.settings.IncludeGitInstructions()
-	if off || b.past != nil && len(b.past.System) > 0 || b.o.SystemPrompt != "" {
-		return nil
-	}
-	path, err := shell.LookPath("git", b.o.Environ)
-	if err != nil {
-		return nil
-	}
-	return prompt.ReadGit(ctx, func(ctx context.Context, args ...string) (string, error) {
-		res, err := b.runner.Exec(ctx, shell.Program{Argv: append([]string{path}, args...), Dir: b.place.Cwd, Unconfined: true})
-		return string(res.Stdout), exitError(res, err)
 	})
 }
 

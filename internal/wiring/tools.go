@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/hew-agent/hew/internal/action/builtin"
@@ -21,14 +22,18 @@ import (
 // bareTools are what a bare run offers.
 var bareTools = []string{"Bash", "Edit", "Read"}
 
-// tools makes the pool: everything, then the choice of the command line.
-func (b *build) tools() ([]tool.Tool, error) {
-	seen := &fsys.ReadState{}
+// commands makes what runs programs.
+func (b *build) commands() {
 	b.tasks = b.tasksDir(os.TempDir(), os.Getuid())
 	b.runner = shell.New(shell.Config{
 		Shell: b.o.getenv("CLAUDE_CODE_SHELL"), Env: b.environ(), OutputDir: b.tasks, Notice: b.notice,
 	})
 	b.conv.close = append(b.conv.close, b.runner.Close)
+}
+
+// tools makes the pool: everything, then the choice of the command line.
+func (b *build) tools() ([]tool.Tool, error) {
+	seen := &fsys.ReadState{}
 	b.shell = bash.New(b.bashConfig(seen))
 	b.conv.close = append(b.conv.close, b.shell.Close, b.settle)
 	cfg := builtin.Config{
@@ -36,7 +41,7 @@ func (b *build) tools() ([]tool.Tool, error) {
 		Mode:      func() string { return b.gateRef.Mode() },
 		AfterPlan: func() string { return b.gateRef.AfterPlan() },
 		Hidden:    b.hidden, Now: b.o.Now,
-		Search: search.Engine{Ripgrep: search.FindRipgrep(b.o.getenv("PATH"), b.place.Roots...)},
+		Search: lateSearch(sync.OnceValue(b.search)),
 	}
 	pool := append(b.shell.Tools(), builtin.New(cfg)...)
 	slices.SortStableFunc(pool, func(x, y tool.Tool) int { return strings.Compare(x.Spec().Name, y.Spec().Name) })
@@ -49,6 +54,26 @@ func (b *build) tools() ([]tool.Tool, error) {
 		return nil, err
 	}
 	return append(pool, out), nil
+}
+
+// search looks for ripgrep, which takes a look at every folder of PATH and
+// above.
+func (b *build) search() search.Engine {
+	return search.Engine{Ripgrep: search.FindRipgrep(b.o.getenv("PATH"), b.place.Roots...)}
+}
+
+// lateSearch is the search engine, made when the first search comes: most runs
+// of one prompt have none.
+type lateSearch func() search.Engine
+
+// Glob lists files.
+func (l lateSearch) Glob(ctx context.Context, q search.GlobQuery) (search.GlobResult, error) {
+	return l().Glob(ctx, q)
+}
+
+// Grep searches in files.
+func (l lateSearch) Grep(ctx context.Context, q search.GrepQuery) (search.GrepResult, error) {
+	return l().Grep(ctx, q)
 }
 
 // chosen limits the pool to what --tools or --bare name.

@@ -24,6 +24,7 @@ import (
 	"github.com/hew-agent/hew/internal/core/engine"
 	"github.com/hew-agent/hew/internal/event"
 	"github.com/hew-agent/hew/internal/msg"
+	"github.com/hew-agent/hew/internal/state/prompt"
 	"github.com/hew-agent/hew/internal/state/session"
 	"github.com/hew-agent/hew/internal/state/settings"
 	"github.com/hew-agent/hew/internal/tool"
@@ -135,6 +136,7 @@ type build struct {
 	unkept         bool   // there is no transcript, though one was wanted
 	runner         *shell.Runner
 	shell          *bash.Shell
+	git            func() *prompt.Git // see askGit
 	gateRef        *gate.Gate
 	facts          *shellread.Reader
 }
@@ -163,6 +165,8 @@ func (b *build) open(ctx context.Context) (*Conversation, error) {
 	if err := b.session(); err != nil {
 		return nil, err
 	}
+	b.commands()
+	b.git = b.askGit(ctx)
 	model, err := b.model(ctx)
 	if err != nil {
 		return nil, err
@@ -191,9 +195,7 @@ func (b *build) open(ctx context.Context) (*Conversation, error) {
 	if b.o.Schema != nil {
 		cfg.Output = builtin.StructuredOutputName
 	}
-	if err := b.prompt(ctx, &cfg); err != nil {
-		return nil, err
-	}
+	b.prompt(&cfg)
 	b.conv.Engine = engine.New(cfg)
 	b.conv.Additional = b.place.Roots[1:]
 	return b.conv, nil

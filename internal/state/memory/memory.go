@@ -106,7 +106,7 @@ const (
 // Load reads the files in the order of their scopes and, within a project,
 // from the root down to the working directory. A missing file is no note.
 func Load(c Config) ([]File, []Note) {
-	l := &loader{c: c, seen: map[string]bool{}}
+	l := &loader{c: c, seen: map[string]bool{}, absent: map[string]bool{}}
 	if c.Managed != "" {
 		l.read(filepath.Join(c.Managed, claudeFile), Managed)
 	}
@@ -156,7 +156,10 @@ type loader struct {
 	files []File
 	notes []Note
 	seen  map[string]bool // real paths
-	total int
+	// absent are names that were looked at and lead to nothing. Most names do
+	// not exist, and each is asked for several times.
+	absent map[string]bool
+	total  int
 }
 
 // folder reads the named files of one folder, and AGENTS.md when it is wanted there.
@@ -176,11 +179,21 @@ func (l *loader) folder(dir string, s Scope, names []string, agents bool) {
 func (l *loader) has(dir string, names []string) bool {
 	return slices.ContainsFunc(names, func(name string) bool {
 		path := filepath.Join(dir, name)
-		if real, err := fsys.Real(path); err != nil || l.seen[real] {
+		if l.kind(path) != fsys.KindRegular || l.excluded(path) {
 			return false
 		}
-		return fsys.KindOf(path) == fsys.KindRegular && !l.excluded(path)
+		real, err := fsys.Real(path)
+		return err == nil && !l.seen[real]
 	})
+}
+
+func (l *loader) kind(path string) fsys.Kind {
+	if l.absent[path] {
+		return fsys.KindMissing
+	}
+	k := fsys.KindOf(path)
+	l.absent[path] = k == fsys.KindMissing
+	return k
 }
 
 func (l *loader) excluded(path string) bool {
@@ -192,6 +205,9 @@ func (l *loader) excluded(path string) bool {
 // read adds one file, once, whatever names lead to it.
 func (l *loader) read(path string, s Scope) {
 	if slices.Contains(l.c.Without, s) || s != Managed && l.excluded(path) {
+		return
+	}
+	if l.absent[path] {
 		return
 	}
 	text, err := readText(path)

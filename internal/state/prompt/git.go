@@ -18,7 +18,8 @@ type Git struct {
 }
 
 // RunGit runs git with arguments in the repository and returns its standard
-// output. It must not wait for input and must end with ctx.
+// output. It must not wait for input, must end with ctx, and is called from two
+// goroutines at once.
 type RunGit func(ctx context.Context, args ...string) (string, error)
 
 // Bounds of the git state: it is context for a start, not a substitute for looking.
@@ -28,20 +29,27 @@ const (
 	maxGitLine = 200
 )
 
-// ReadGit asks git twice. It returns nil where there is no repository, no git
+// ReadGit asks git twice, at the same time. It returns nil where there is no repository, no git
 // or no answer in time. The options keep git from starting programs that a
 // repository's configuration names, and from taking locks.
 func ReadGit(ctx context.Context, run RunGit) *Git {
 	safe := []string{"--no-optional-locks", "-c", "core.fsmonitor=false", "-c", "log.showSignature=false", "-c", "core.quotePath=true"}
+	safe = safe[:len(safe):len(safe)]
+	commits := make(chan []string, 1)
+	go func() {
+		out, err := run(ctx, append(safe, "log", "--no-color", "--no-decorate", "--format=%h %s", "-n", strconv.Itoa(maxCommits))...)
+		if err != nil { // also a repository without commits: it has none to show
+			out = ""
+		}
+		commits <- bounded(out, maxCommits)
+	}()
 	out, err := run(ctx, append(safe, "status", "--short", "--branch", "--ignore-submodules=all")...)
+	newest := <-commits
 	if err != nil {
 		return nil
 	}
 	g := parseStatus(out)
-	// A repository without commits fails here, and has none to show.
-	if out, err := run(ctx, append(safe, "log", "--no-color", "--no-decorate", "--format=%h %s", "-n", strconv.Itoa(maxCommits))...); err == nil {
-		g.Commits = bounded(out, maxCommits)
-	}
+	g.Commits = newest
 	return g
 }
 

@@ -1,0 +1,53 @@
+package wiring
+
+import (
+	"context"
+	"path/filepath"
+
+	"github.com/hew-agent/hew/internal/backend/fsys"
+	"github.com/hew-agent/hew/internal/backend/shell"
+	"github.com/hew-agent/hew/internal/state/prompt"
+)
+
+// askGit begins to ask for the state of the repository, unless it is not
+// wanted or there is none: git takes longer than everything else that a start
+// does. What it returns waits for the answer; nil means that there is none.
+func (b *build) askGit(ctx context.Context) func() *prompt.Git {
+	none := func() *prompt.Git { return nil }
+	off := b.o.Bare || b.env("CLAUDE_CODE_DISABLE_GIT_INSTRUCTIONS") != "" || !b.settings.IncludeGitInstructions()
+	if off || b.past != nil && len(b.past.System) > 0 || b.o.SystemPrompt != "" || !b.inRepository() {
+		return none
+	}
+	path, err := shell.LookPath("git", b.o.Environ)
+	if err != nil {
+		return none
+	}
+	answer := make(chan *prompt.Git, 1)
+	go func() {
+		answer <- prompt.ReadGit(ctx, func(ctx context.Context, args ...string) (string, error) {
+			res, err := b.runner.Exec(ctx, shell.Program{
+				Argv: append([]string{path}, args...), Dir: b.place.Cwd, Unconfined: true, Tidy: true,
+			})
+			return string(res.Stdout), exitError(res, err)
+		})
+	}()
+	return func() *prompt.Git { return <-answer }
+}
+
+// inRepository tells whether git would find a work tree here, by the two ways
+// in which it looks for one; it spares two processes where there is none.
+func (b *build) inRepository() bool {
+	if b.env("GIT_DIR") != "" {
+		return true
+	}
+	for dir := b.place.Cwd; ; {
+		if fsys.KindOf(filepath.Join(dir, ".git")) != fsys.KindMissing {
+			return true
+		}
+		up := filepath.Dir(dir)
+		if up == dir {
+			return false
+		}
+		dir = up
+	}
+}
