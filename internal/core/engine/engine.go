@@ -133,6 +133,7 @@ type Engine struct {
 	c      Config
 	ledger *Ledger
 	queue  queue
+	sides  sides
 	defs   map[string]provider.ToolDef
 	began  time.Time
 

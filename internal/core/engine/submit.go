@@ -75,6 +75,9 @@ func (s *submission) run(ctx context.Context, in Input) {
 	}
 	since := e.ledger.Totals()
 	for ev := range loop.Run(ctx, e.config(since), history) {
+		for _, c := range e.sides.take() {
+			s.keep(event.Event{Body: c})
+		}
 		if d, ok := ev.Body.(event.Done); ok {
 			ev.Body = event.Done{Terminal: s.close(d.Terminal)}
 			s.pass(ev)

@@ -1,0 +1,139 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/hew-agent/hew/internal/backend/provider"
+	"github.com/hew-agent/hew/internal/event"
+	"github.com/hew-agent/hew/internal/msg"
+)
+
+const (
+	// queryOutput caps the reply of a side query, in tokens: it answers a
+	// question, it does no work.
+	queryOutput = 4096
+	// queryTries bounds how often a side query is sent. Somebody waits for it
+	// in the middle of a call, so it gives up much earlier than a turn does.
+	queryTries = 3
+)
+
+// Query asks a model one question beside the conversation and returns the text
+// of its reply. It takes nothing from history and leaves nothing there; its cost
+// is in the ledger and its event.ModelCall, labelled, in the trace. An empty
+// model is the conversation's. A failure that may pass is tried again; what is
+// left is an error, also a reply that was cut short or holds no text. It is safe
+// for concurrent use, during a run and between runs.
+func (e *Engine) Query(ctx context.Context, label, model, system, user string) (string, error) {
+	r := e.query(label, model, system, user)
+	for try := 1; ; try++ {
+		text, err := e.askOnce(ctx, r)
+		var pe *provider.Error
+		if err == nil || ctx.Err() != nil || !errors.As(err, &pe) || !pe.Class.Retryable() || try == queryTries {
+			return text, err
+		}
+		if err := e.c.Sleep(ctx, provider.Backoff(try, pe.RetryAfter, e.c.Jitter())); err != nil {
+			return "", fmt.Errorf("side query %s: %w", label, err)
+		}
+	}
+}
+
+func (e *Engine) query(label, model, system, user string) *provider.Request {
+	if model == "" {
+		e.mu.Lock()
+		model = e.model
+		e.mu.Unlock()
+	}
+	m := e.c.Model.Lookup(model)
+	r := &provider.Request{
+		Model: m.ID, MaxTokens: min(queryOutput, m.MaxOutput), Side: label, Session: e.c.Session, Mark: e.c.Model.CacheTTL,
+		Messages: []*msg.Message{msg.User(e.c.NewID(), e.c.Now(), user)},
+	}
+	if system != "" {
+		r.System = []provider.SystemBlock{{Text: system}}
+	}
+	return r
+}
+
+// askOnce makes one request, books it, and reads the reply's text.
+func (e *Engine) askOnce(ctx context.Context, r *provider.Request) (string, error) {
+	began := e.c.Now()
+	call := event.ModelCall{Model: r.Model, Side: r.Side}
+	ctx = provider.WithObserver(ctx, provider.Observer{Sent: func(n int) { call.Bytes = n }})
+	var text strings.Builder
+	var stop string
+	var failed error
+	for part, err := range e.c.Model.Provider.Stream(ctx, r) {
+		if err != nil {
+			failed = err
+			break
+		}
+		if call.First == 0 {
+			call.First = e.c.Now().Sub(began)
+		}
+		switch p := part.(type) {
+		case provider.Started:
+			call.Usage = p.Usage
+		case provider.BlockDone:
+			if t, ok := p.Block.(*msg.Text); ok {
+				text.WriteString(t.Text)
+			}
+		case provider.Finished:
+			stop, call.Usage = p.StopReason, p.Usage
+		case provider.BlockStarted, provider.BlockDelta, provider.Ended:
+		}
+	}
+	call.Took, call.Err = e.c.Now().Sub(began), failure(failed)
+	e.ledger.add(e.c.Model.Lookup(r.Model), call.Usage)
+	e.sides.add(call)
+	return answered(r.Side, text.String(), stop, failed)
+}
+
+// answered judges how a reply ended: half an answer is none.
+func answered(label, text, stop string, failed error) (string, error) {
+	switch {
+	case failed != nil:
+		return "", fmt.Errorf("side query %s: %w", label, failed)
+	case stop != provider.StopEndTurn && stop != provider.StopSequence:
+		return "", fmt.Errorf("side query %s: the reply ended early (%s)", label, stop)
+	case strings.TrimSpace(text) == "":
+		return "", fmt.Errorf("side query %s: the reply holds no text", label)
+	}
+	return text, nil
+}
+
+// failure is the class of an error, in the words of event.ModelCall.
+func failure(err error) string {
+	var pe *provider.Error
+	switch {
+	case err == nil:
+		return ""
+	case errors.As(err, &pe):
+		return string(pe.Class)
+	}
+	return "aborted"
+}
+
+// sides holds the accounts of side queries until the run's own goroutine shows
+// them: only that one may hand events to a consumer.
+type sides struct {
+	mu    sync.Mutex
+	calls []event.ModelCall
+}
+
+func (s *sides) add(c event.ModelCall) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.calls = append(s.calls, c)
+}
+
+func (s *sides) take() []event.ModelCall {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := s.calls
+	s.calls = nil
+	return out
+}
