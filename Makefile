@@ -36,7 +36,7 @@ soak: build ## random kill points and long property runs
 	go test -tags soak -run '^TestSoak' -count=1 -timeout 2h -v ./...
 
 picture: build ## docs/demo.svg, drawn from a run of the demo
-	TMPDIR=/tmp bin/hew demo | sed 's|/tmp/hew-demo-[0-9]*|/tmp/hew-demo|g' | go run ./internal/hewtest/picture make demo >docs/demo.svg
+	TMPDIR=/tmp bin/hew demo | sed 's|tmp-hew-demo-[0-9]*|tmp-hew-demo|g; s|/tmp/hew-demo-[0-9]*|/tmp/hew-demo|g' | go run ./internal/hewtest/picture make demo >docs/demo.svg
 
 conformance: build ## exported interface suites, and the official libraries' drivers when Node is found
 	@scripts/conformance

@@ -101,7 +101,7 @@ func (d *demo) run(ctx context.Context) error {
 	conv, err := wiring.Open(ctx, &wiring.Options{
 		Version: Version(), Entrypoint: "cli", Environ: d.environ(), Cwd: d.proj,
 		Model: "script:" + d.script(), Mode: "acceptEdits", Allowed: []string{"Bash(go test *)"},
-		Sources: "user,project,local", Notice: func(s string) { fmt.Fprintln(d.w, "  note:", s) },
+		Sources: "user,project,local", NoStartFiles: true, Notice: func(s string) { fmt.Fprintln(d.w, "  note:", s) },
 		Now: time.Now, Sleep: engine.Sleep, Jitter: rand.Float64, NewID: session.NewID,
 	})
 	if err != nil {

@@ -27,6 +27,7 @@ func (b *build) commands() {
 	b.tasks = b.tasksDir(os.TempDir(), os.Getuid())
 	b.runner = shell.New(shell.Config{
 		Shell: b.o.getenv("CLAUDE_CODE_SHELL"), Env: b.environ(), OutputDir: b.tasks, Notice: b.notice,
+		NoSnapshot: b.o.NoStartFiles || b.o.Bare,
 	})
 	b.conv.close = append(b.conv.close, b.runner.Close)
 }

@@ -59,6 +59,8 @@ type Options struct {
 	// Schema is what the run's structured output must fit, nil for none.
 	Schema json.RawMessage
 	Bare   bool
+	// NoStartFiles runs commands without the user's shell start-up file.
+	NoStartFiles bool
 
 	// Tools limits the built-in tools when ToolsGiven.
 	Tools                        []string

@@ -51,7 +51,7 @@ func draw(w io.Writer, r io.Reader, command string) error {
 	lines = append([]string{"$ " + command}, lines...)
 	width := int(columns*advance) + 2*pad
 	height := bar + len(lines)*leading + 2*pad
-	fmt.Fprintf(w, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" width="%d" height="%d" role="img" aria-label="%s in a terminal">
+	fmt.Fprintf(w, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" xml:space="preserve" width="%d" height="%d" role="img" aria-label="%s in a terminal">
 <style>text{font:%dpx ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;fill:#c9d1d9;white-space:pre}.cmd{fill:#8b949e}.model{fill:#e6edf3;font-weight:600}.tool{fill:#79c0ff}.add{fill:#7ee787}.del{fill:#ff7b72}</style>
 <rect width="100%%" height="100%%" rx="8" fill="#0d1117"/>
 <circle cx="20" cy="16" r="5" fill="#ff5f56"/><circle cx="38" cy="16" r="5" fill="#ffbd2e"/><circle cx="56" cy="16" r="5" fill="#27c93f"/>
