@@ -91,7 +91,10 @@ func (r *headless) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	conv, err := wiring.Open(ctx, w)
+	// A reader that has gone away calls off what still runs, as a signal does.
+	open, callOff := context.WithCancel(ctx)
+	defer callOff()
+	conv, err := wiring.Open(open, w)
 	if err != nil {
 		return r.failed(err)
 	}
@@ -104,6 +107,9 @@ func (r *headless) run(ctx context.Context) error {
 		err = surface.Stream(ctx, r.e.Stdin)
 	} else {
 		err = surface.Prompt(ctx, w.User(prompt))
+	}
+	if err != nil {
+		callOff()
 	}
 	err = errors.Join(r.ended(ctx, err), conv.Close())
 	if err == nil && surface.Failed() {

@@ -33,10 +33,10 @@ func (b *build) commands() {
 }
 
 // tools makes the pool: everything, then the choice of the command line.
-func (b *build) tools() ([]tool.Tool, error) {
+func (b *build) tools(ctx context.Context) ([]tool.Tool, error) {
 	seen := &fsys.ReadState{}
 	b.shell = bash.New(b.bashConfig(seen))
-	b.conv.close = append(b.conv.close, b.shell.Close, b.settle)
+	b.conv.close = append(b.conv.close, b.shell.Close, func() error { return b.settle(ctx) })
 	cfg := builtin.Config{
 		Seen: seen, Interactive: b.o.Interactive, Tasks: b.tasksFolder(),
 		Mode:      func() string { return b.gateRef.Mode() },
@@ -153,9 +153,10 @@ func (b *build) millis(name string) time.Duration {
 // result of a run without a person.
 const lastWait = 5 * time.Second
 
-// settle gives background commands a moment to end by themselves.
-func (b *build) settle() error {
-	ctx, cancel := context.WithTimeout(context.Background(), lastWait)
+// settle gives background commands a moment to end by themselves, unless the
+// run was called off: then they are ended at once.
+func (b *build) settle(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, lastWait)
 	defer cancel()
 	// What still runs after that is ended by Close and is no error.
 	_ = b.shell.Idle(ctx)

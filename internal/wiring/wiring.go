@@ -150,7 +150,8 @@ func (b *build) notice(text string) {
 }
 
 // Open settles everything and returns the conversation. Nothing has been sent
-// to a model and, for a new session, nothing was written.
+// to a model and, for a new session, nothing was written. When ctx has ended,
+// Close does not wait for background commands.
 func Open(ctx context.Context, o *Options) (*Conversation, error) {
 	b := &build{o: o, conv: &Conversation{}, facts: shellread.NewReader(rememberedCommands)}
 	c, err := b.open(ctx)
@@ -173,7 +174,7 @@ func (b *build) open(ctx context.Context) (*Conversation, error) {
 	if err != nil {
 		return nil, err
 	}
-	tools, err := b.tools()
+	tools, err := b.tools(ctx)
 	if err != nil {
 		return nil, err
 	}
