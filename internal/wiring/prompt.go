@@ -5,7 +5,6 @@ import (
 	"runtime"
 	"slices"
 
-	"github.com/hew-agent/hew/internal/backend/provider"
 	"github.com/hew-agent/hew/internal/core/engine"
 	"github.com/hew-agent/hew/internal/event"
 	"github.com/hew-agent/hew/internal/msg"
@@ -17,7 +16,7 @@ import (
 // prompt settles what stands before the conversation, and how it is recorded.
 // A resumed session repeats what it was started with, byte for byte.
 func (b *build) prompt(cfg *engine.Config) {
-	cfg.Layout = func(r *provider.Request, h []*msg.Message) { prompt.Layout(r, h) }
+	cfg.Layout = new(prompt.Layouter).Layout
 	git := b.git()
 	if b.past != nil {
 		cfg.History = b.past.Messages

@@ -1,13 +1,15 @@
 package prompt
 
 import (
+	"slices"
+
 	"github.com/hew-agent/hew/internal/msg"
 )
 
-// build lays the items out, each assistant message followed by its answers.
-func (r *repair) build() []*msg.Message {
+// lay puts the items behind out, each assistant message followed by its answers.
+func (r *repair) lay(out []*msg.Message) []*msg.Message {
 	r.compact()
-	out := make([]*msg.Message, 0, len(r.items)+len(r.items)/2+1)
+	out = slices.Grow(out, len(r.items)+len(r.items)/2+1)
 	for _, it := range r.items {
 		if it.m.Role != msg.RoleAssistant {
 			out = append(out, it.message(msg.RoleUser))
@@ -22,6 +24,11 @@ func (r *repair) build() []*msg.Message {
 			out = append(out, r.answers(it))
 		}
 	}
+	return out
+}
+
+// close ends the conversation with a message of the user.
+func (r *repair) close(out []*msg.Message) []*msg.Message {
 	if n := len(out); n == 0 || out[n-1].Role == msg.RoleAssistant && !paused(out[n-1]) {
 		out = append(out, &msg.Message{Role: msg.RoleUser, Meta: true, Blocks: []msg.Block{msg.NewText(goOn)}})
 	}

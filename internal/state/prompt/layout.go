@@ -14,13 +14,16 @@ import (
 // newest message, because the server looks only so many blocks back for an
 // entry and a turn may add more than that. The fourth is free.
 func Layout(r *provider.Request, history []*msg.Message) []Note {
-	var notes []Note
-	r.Messages, notes = Repair(history, r.Model)
-	r.MarkAt = nil
-	if r.Mark != "" {
-		r.MarkAt = marks(r.Messages)
-	}
+	ms, notes := Repair(history, r.Model)
+	fill(r, ms)
 	return notes
+}
+
+func fill(r *provider.Request, ms []*msg.Message) {
+	r.Messages, r.MarkAt = ms, nil
+	if r.Mark != "" {
+		r.MarkAt = marks(ms)
+	}
 }
 
 // marks are the positions, ascending. The last request ended with the message

@@ -52,17 +52,14 @@ type Note struct {
 // message and all its calls are answered, Repair of a longer history begins
 // with Repair of this one.
 func Repair(history []*msg.Message, model string) ([]*msg.Message, []Note) {
-	r := &repair{
-		model: plainModel(model), ids: map[string]bool{}, open: map[string][]*call{}, early: map[string]answer{},
-		items: make([]*item, 0, len(history)),
-	}
+	r := newRepair(plainModel(model))
 	for i, m := range history {
 		r.take(i, m)
 	}
 	for _, id := range slices.Sorted(maps.Keys(r.early)) {
 		r.note(r.early[id].index, "left out a result for a call that does not exist: %s", id)
 	}
-	return r.build(), r.notes
+	return r.close(r.lay(nil)), r.notes
 }
 
 // item is a message to be, without tool results.
@@ -95,6 +92,12 @@ type repair struct {
 	ids   map[string]bool    // ids given to calls so far
 	open  map[string][]*call // by the id that the model gave
 	early map[string]answer  // results that stand before their call
+	// waiting is how many calls have no answer yet.
+	waiting int
+}
+
+func newRepair(model string) *repair {
+	return &repair{model: model, ids: map[string]bool{}, open: map[string][]*call{}, early: map[string]answer{}}
 }
 
 func (r *repair) note(i int, format string, args ...any) {
@@ -179,6 +182,7 @@ func (r *repair) result(i int, m *msg.Message, b *msg.ToolResult) {
 	if open := r.open[id]; len(open) > 0 {
 		open[len(open)-1].answer = a
 		r.open[id] = open[:len(open)-1]
+		r.waiting--
 		return
 	}
 	if _, twice := r.early[id]; r.ids[id] || twice {
@@ -334,6 +338,7 @@ func (r *repair) call(i int, it *item, b *msg.ToolUse) msg.Block {
 		delete(r.early, b.ID)
 	} else {
 		r.open[b.ID] = append(r.open[b.ID], c)
+		r.waiting++
 	}
 	return c.use
 }

@@ -1,0 +1,71 @@
+package prompt
+
+import (
+	"slices"
+
+	"github.com/hew-agent/hew/internal/backend/provider"
+	"github.com/hew-agent/hew/internal/msg"
+)
+
+// Layouter lays out the requests of one conversation, as Layout does, and
+// remembers what it has laid out: a request whose history begins with the
+// messages of the last one, the same pointers, costs the messages that are
+// new. Any other history is laid out from its beginning. The zero value is
+// ready; it is not safe for concurrent use.
+type Layouter struct {
+	model string
+	// seen is the history that out was made of. It ended with a message of the
+	// user and all its calls were answered, so that whatever follows leaves out
+	// as it is (see Repair).
+	seen, out []*msg.Message
+	ids       map[string]bool
+	early     map[string]answer
+	// last is the newest item of seen, which a piece of the same reply would join.
+	last *item
+}
+
+// Layout fills r.Messages and r.MarkAt as the function of that name does.
+// Requests share the memory of the list; nobody may write to it.
+func (l *Layouter) Layout(r *provider.Request, history []*msg.Message) {
+	fill(r, l.messages(history, plainModel(r.Model)))
+}
+
+func (l *Layouter) messages(history []*msg.Message, model string) []*msg.Message {
+	if l.model != model || !l.extended(history) {
+		*l = Layouter{model: model}
+	}
+	r := newRepair(model)
+	if l.ids != nil {
+		r.ids, r.early = l.ids, l.early
+	}
+	for i, m := range history[len(l.seen):] {
+		r.take(len(l.seen)+i, m)
+	}
+	last := r.newest(l.last)
+	laid := r.lay(l.out)
+	out := laid[:len(laid):len(laid)] // the room behind it is for the next turn
+	if r.waiting > 0 || len(out) == 0 || out[len(out)-1].Role != msg.RoleUser || r.newest(l.last) != last {
+		*l = Layouter{}
+		return r.close(out)
+	}
+	l.seen = append(l.seen, history[len(l.seen):]...)
+	l.out, l.ids, l.early, l.last = laid, r.ids, r.early, last
+	return out
+}
+
+// newest is the last item, before when there is none.
+func (r *repair) newest(before *item) *item {
+	if n := len(r.items); n > 0 {
+		return r.items[n-1]
+	}
+	return before
+}
+
+// extended tells whether history goes on where the last one ended.
+func (l *Layouter) extended(history []*msg.Message) bool {
+	n := len(l.seen)
+	if len(history) < n || !slices.Equal(l.seen, history[:n]) {
+		return false
+	}
+	return l.last == nil || !slices.ContainsFunc(history[n:], func(m *msg.Message) bool { return m != nil && l.last.sameReply(m) })
+}
