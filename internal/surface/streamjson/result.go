@@ -3,6 +3,7 @@ package streamjson
 import (
 	"encoding/json"
 	"errors"
+	"io"
 	"time"
 
 	"github.com/hew-agent/hew/internal/backend/provider"
@@ -144,4 +145,16 @@ func category(t event.Terminal) string {
 		return "unknown"
 	}
 	return "unknown"
+}
+
+// Refuse writes the result of a run that could not begin: the session to go on
+// with does not exist.
+func Refuse(w io.Writer, sessionID, id, text string) {
+	p := &Printer{session: sessionID, newID: func() string { return id }, w: w}
+	p.write(struct {
+		envelope
+		IsError bool     `json:"is_error"`
+		Errors  []string `json:"errors"`
+		Turns   int      `json:"num_turns"`
+	}{p.head("result", "error_during_execution"), true, []string{text}, 0})
 }
