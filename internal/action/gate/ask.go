@@ -85,6 +85,9 @@ func (g *Gate) granted(p tool.Planned, d policy.Decision, h HookAnswer, a event.
 	if err := g.Update(a.Updates); err != nil {
 		emit(event.Notice{Level: event.Warning, Code: "permission_update", Text: err.Error()})
 	}
+	if g.judges(d) {
+		g.c.Classifier.Approved()
+	}
 	d.Behavior = tool.Allow
 	d.Reason = "allowed by the person who was asked"
 	return g.admit(p, d.Decision, emit)

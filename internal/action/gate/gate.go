@@ -52,6 +52,8 @@ type Config struct {
 	Asker Asker
 	// Hooks is optional.
 	Hooks Hooks
+	// Classifier is nil when auto mode is not available.
+	Classifier Classifier
 	// BypassAllowed tells that bypassPermissions was enabled at launch.
 	BypassAllowed bool
 	// Save writes a lasting answer to the settings file of its destination. Optional.
@@ -89,6 +91,9 @@ func (g *Gate) SetMode(name string) error {
 	}
 	if m == policy.Bypass && !g.c.BypassAllowed {
 		return fmt.Errorf("the mode %s can only be entered when it was enabled at launch (--dangerously-skip-permissions or --allow-dangerously-skip-permissions)", m)
+	}
+	if m == policy.Auto && g.c.Classifier == nil {
+		return fmt.Errorf("the mode %s is not available: it is switched off by disableAutoMode", m)
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -128,6 +133,9 @@ func (g *Gate) Admit(ctx context.Context, p tool.Planned, emit func(event.Body))
 		return g.refuse(p, invalid("hooks", err), tool.Refused(err.Error()), emit)
 	}
 	d := g.decide(p, before)
+	if g.judges(d) {
+		d = g.classified(ctx, p, d, before, emit)
+	}
 	if d.Behavior == tool.Ask {
 		return g.ask(ctx, p, d, before, emit)
 	}
@@ -159,6 +167,9 @@ func (g *Gate) decide(p tool.Planned, h HookAnswer) policy.Decision {
 }
 
 func (g *Gate) admit(p tool.Planned, d tool.Decision, emit func(event.Body)) (tool.Admitted, *tool.Refusal) {
+	if g.c.Classifier != nil {
+		g.c.Classifier.Ran(p)
+	}
 	emit(event.Decided{Use: p.Use, Decision: d})
 	return tool.Admitted{Tool: p.Tool, Use: p.Use, Call: p.Call, Decision: d}, nil
 }
