@@ -18,20 +18,27 @@ func (b *build) askGit(ctx context.Context) func() *prompt.Git {
 	if off || b.past != nil && len(b.past.System) > 0 || b.o.SystemPrompt != "" || !b.inRepository() {
 		return none
 	}
-	path, err := shell.LookPath("git", b.o.Environ)
-	if err != nil {
+	run := b.runGit()
+	if run == nil {
 		return none
 	}
 	answer := make(chan *prompt.Git, 1)
-	go func() {
-		answer <- prompt.ReadGit(ctx, func(ctx context.Context, args ...string) (string, error) {
-			res, err := b.runner.Exec(ctx, shell.Program{
-				Argv: append([]string{path}, args...), Dir: b.place.Cwd, Unconfined: true, Tidy: true,
-			})
-			return string(res.Stdout), exitError(res, err)
-		})
-	}()
+	go func() { answer <- prompt.ReadGit(ctx, run) }()
 	return func() *prompt.Git { return <-answer }
+}
+
+// runGit is git for hew's own questions, nil where there is none.
+func (b *build) runGit() prompt.RunGit {
+	path, err := shell.LookPath("git", b.o.Environ)
+	if err != nil {
+		return nil
+	}
+	return func(ctx context.Context, args ...string) (string, error) {
+		res, err := b.runner.Exec(ctx, shell.Program{
+			Argv: append([]string{path}, args...), Dir: b.place.Cwd, Env: prompt.GitEnv(), Unconfined: true, Tidy: true,
+		})
+		return string(res.Stdout), exitError(res, err)
+	}
 }
 
 // inRepository tells whether git would find a work tree here, by the two ways

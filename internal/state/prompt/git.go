@@ -2,6 +2,9 @@ package prompt
 
 import (
 	"context"
+	"fmt"
+	"os"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -18,8 +21,7 @@ type Git struct {
 }
 
 // RunGit runs git with arguments in the repository and returns its standard
-// output. It must not wait for input, must end with ctx, and is called from two
-// goroutines at once.
+// output. It must set GitEnv, must not wait for input and must end with ctx.
 type RunGit func(ctx context.Context, args ...string) (string, error)
 
 // Bounds of the git state: it is context for a start, not a substitute for looking.
@@ -27,30 +29,133 @@ const (
 	maxStatus  = 40
 	maxCommits = 5
 	maxGitLine = 200
+	maxRemotes = 10
 )
 
-// ReadGit asks git twice, at the same time. It returns nil where there is no repository, no git
-// or no answer in time. The options keep git from starting programs that a
-// repository's configuration names, and from taking locks.
-func ReadGit(ctx context.Context, run RunGit) *Git {
-	safe := []string{"--no-optional-locks", "-c", "core.fsmonitor=false", "-c", "log.showSignature=false", "-c", "core.quotePath=true"}
-	safe = safe[:len(safe):len(safe)]
-	commits := make(chan []string, 1)
-	go func() {
-		out, err := run(ctx, append(safe, "log", "--no-color", "--no-decorate", "--format=%h %s", "-n", strconv.Itoa(maxCommits))...)
-		if err != nil { // also a repository without commits: it has none to show
-			out = ""
+// GitEnv is the environment of hew's own calls of git, beside the process's. No
+// transport is allowed: a repository that says it is a partial clone would have
+// its remote's program run to fetch what is missing.
+func GitEnv() map[string]string {
+	return map[string]string{
+		"GIT_ALLOW_PROTOCOL": "none", "GIT_NO_LAZY_FETCH": "1", "GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0", "GIT_PAGER": "cat",
+	}
+}
+
+// safeGit are options that keep git from starting programs that a repository's
+// configuration names, from taking a folder's files for a repository, and from
+// taking locks.
+func safeGit() []string {
+	out := []string{"--no-optional-locks", "--no-pager"}
+	for _, c := range []string{
+		"core.fsmonitor=false", "core.hooksPath=" + os.DevNull, "core.pager=cat", "core.sshCommand=false", "core.askPass=",
+		"core.alternateRefsCommand=", "credential.helper=", "diff.external=", "log.showSignature=false", "gpg.program=false",
+		"status.submoduleSummary=false", "safe.bareRepository=explicit", "core.quotePath=true",
+	} {
+		out = append(out, "-c", c)
+	}
+	return out
+}
+
+// programs are options against the programs that configuration names freely:
+// filters, which git runs to compare files, and hooks by name. The keys are what
+// "git config --list" says, NUL after each. A name that no option can carry
+// is an error.
+func programs(keys string) ([]string, error) {
+	var out []string
+	seen := map[string]bool{}
+	for key := range strings.SplitSeq(keys, "\x00") {
+		section, rest, _ := strings.Cut(key, ".")
+		dot := strings.LastIndexByte(rest, '.')
+		if section != "filter" && section != "hook" || dot < 0 || seen[section+"."+rest[:dot]] {
+			continue
 		}
-		commits <- bounded(out, maxCommits)
-	}()
-	out, err := run(ctx, append(safe, "status", "--short", "--branch", "--ignore-submodules=all")...)
-	newest := <-commits
+		name := section + "." + rest[:dot]
+		seen[name] = true
+		if strings.ContainsAny(name, "=\n") {
+			return nil, fmt.Errorf("git: the configuration names the driver %q, which cannot be switched off", name)
+		}
+		if section == "hook" {
+			out = append(out, "-c", name+".enabled=false")
+			continue
+		}
+		out = append(out, "-c", name+".clean=", "-c", name+".smudge=", "-c", name+".process=", "-c", name+".required=false")
+	}
+	return out, nil
+}
+
+// SafeGit returns run so that nothing of the repository's configuration is
+// started. It asks git for the names in the configuration, which starts nothing.
+func SafeGit(ctx context.Context, run RunGit) (RunGit, error) {
+	safe := safeGit()
+	keys, err := run(ctx, append(slices.Clip(safe), "config", "--list", "--null", "--name-only")...)
+	if err != nil {
+		return nil, err
+	}
+	off, err := programs(keys)
+	if err != nil {
+		return nil, err
+	}
+	safe = append(safe, off...)
+	return func(ctx context.Context, args ...string) (string, error) {
+		return run(ctx, append(slices.Clip(safe), args...)...)
+	}, nil
+}
+
+// ReadGit asks git for the state of the repository, through SafeGit. It returns
+// nil where there is no repository, no git or no answer in time.
+func ReadGit(ctx context.Context, run RunGit) *Git {
+	safe, err := SafeGit(ctx, run)
+	if err != nil {
+		return nil
+	}
+	out, err := safe(ctx, "status", "--short", "--branch", "--ignore-submodules=all")
 	if err != nil {
 		return nil
 	}
 	g := parseStatus(out)
-	g.Commits = newest
+	// A repository without commits fails here, and has none to show.
+	if out, err := safe(ctx, "log", "--no-color", "--no-decorate", "--no-show-signature", "--format=%h %s", "-n", strconv.Itoa(maxCommits)); err == nil {
+		g.Commits = bounded(out, maxCommits)
+	}
 	return g
+}
+
+// ReadRemotes lists the repository's remotes, "origin https://host/path", without
+// what stands before an @ in an address: that could be a password.
+func ReadRemotes(ctx context.Context, run RunGit) []string {
+	safe, err := SafeGit(ctx, run)
+	if err != nil {
+		return nil
+	}
+	out, err := safe(ctx, "config", "--null", "--get-regexp", `^remote\..*\.(push)?url$`)
+	if err != nil {
+		return nil
+	}
+	var list []string
+	for entry := range strings.SplitSeq(out, "\x00") {
+		key, url, ok := strings.Cut(entry, "\n")
+		if !ok || len(list) == maxRemotes {
+			continue
+		}
+		name := strings.TrimSuffix(strings.TrimSuffix(strings.TrimPrefix(key, "remote."), ".url"), ".pushurl")
+		list = append(list, oneLine(name)+" "+oneLine(withoutUser(url)))
+	}
+	return list
+}
+
+func withoutUser(url string) string {
+	scheme, rest, ok := strings.Cut(url, "://")
+	if !ok {
+		return url
+	}
+	host, path, slash := strings.Cut(rest, "/")
+	if at := strings.LastIndexByte(host, '@'); at >= 0 {
+		host = host[at+1:]
+	}
+	if slash {
+		path = "/" + path
+	}
+	return scheme + "://" + host + path
 }
 
 // parseStatus reads the output of git status --short --branch.
