@@ -77,6 +77,7 @@ func commands() []command {
 		{"models", "[--json]", "list the models that hew knows", runModels},
 		{"auth", "status [--json|--text]", "say which credential would be used, without showing it", runAuth},
 		{"doctor", "", "check the installation and the settings; changes nothing", runDoctor},
+		{"permissions", "list|explain CALL|test FILE", "show what decides about calls, explain one, judge case tables", runPermissions},
 		{"completion", "bash|zsh|fish", "print a shell completion script", runCompletion},
 		{"help", "[command]", "print this help", runHelp},
 	}

@@ -13,10 +13,17 @@ type Explanation struct {
 }
 
 // Explain decides about a call as Admit does, up to the question: h is what
-// hooks are taken to answer, nobody is asked and nothing runs.
+// hooks are taken to answer, nobody is asked and nothing runs. A call that the
+// mode refuses in place of a question gets the suggestions of that question.
 func (g *Gate) Explain(p tool.Planned, h HookAnswer) Explanation {
-	d := g.decide(p, h)
-	return Explanation{d, suggestions(d.Suggest)}
+	s := g.snap.Load()
+	r := g.request(p, h)
+	d := s.Decide(r)
+	suggest := d.Suggest
+	if d.Behavior == tool.Deny && d.Layer == "mode" && s.Mode() == policy.DontAsk {
+		suggest = s.WithMode(policy.Default).Decide(r).Suggest
+	}
+	return Explanation{d, suggestions(suggest)}
 }
 
 // Invalid is the decision about a call that its tool did not understand: it

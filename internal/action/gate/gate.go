@@ -159,11 +159,17 @@ func (g *Gate) before(ctx context.Context, p tool.Planned, emit func(event.Body)
 }
 
 func (g *Gate) decide(p tool.Planned, h HookAnswer) policy.Decision {
-	return g.snap.Load().Decide(policy.Request{
+	return g.snap.Load().Decide(g.request(p, h))
+}
+
+// request is a call as the policy sees it; a live call and an explained one
+// are the same.
+func (g *Gate) request(p tool.Planned, h HookAnswer) policy.Request {
+	return policy.Request{
 		Spec: p.Tool.Spec(), Input: p.Use.Input, Needs: p.Call.Needs(), Traits: p.Call.Traits(),
 		Cwd: p.Env.Cwd, Paths: g.c.Paths, Shell: g.c.Shell, Hook: h.Behavior, HookReason: h.Reason,
 		Sandboxed: g.c.Confined != nil && g.c.Confined(p),
-	})
+	}
 }
 
 func (g *Gate) admit(p tool.Planned, d tool.Decision, emit func(event.Body)) (tool.Admitted, *tool.Refusal) {

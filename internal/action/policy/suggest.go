@@ -58,8 +58,8 @@ func (c *chain) suggest() []Update {
 	f := c.s.cfg.Families
 	switch n.Kind {
 	case tool.NeedRead:
-		dir := path.Dir(n.place.names[len(n.place.names)-1])
-		if n.place.lost || dir == "/" {
+		dir, ok := readDir(n.place)
+		if !ok {
 			return nil
 		}
 		return []Update{{Kind: AddRules, Behavior: tool.Allow, Rules: []string{f.Read + "(/" + escapeDir(dir) + "/**)"}, Destination: ToSession}}
@@ -85,6 +85,22 @@ func (c *chain) suggest() []Update {
 	return nil
 }
 
+// readDir is the folder whose reading would have to be allowed. There is none
+// for a place that is reached by a link from another folder: an allow rule must
+// cover both names, and one that covers both would be broader than what is shown.
+func readDir(pl place) (string, bool) {
+	if pl.lost {
+		return "", false
+	}
+	dir := path.Dir(pl.names[0])
+	for _, n := range pl.names {
+		if path.Dir(n) != dir {
+			return "", false
+		}
+	}
+	return dir, dir != "/"
+}
+
 func escapeStars(s string) string { return strings.ReplaceAll(s, "*", `\*`) }
 
 func (c *chain) suggestEdit(n *judged) []Update {
@@ -107,6 +123,9 @@ func (c *chain) suggestEdit(n *judged) []Update {
 func (sc *shellCall) suggest() []Update {
 	if len(sc.facts.Issues) > 0 {
 		return nil
+	}
+	if _, ok := sc.protectedWrite(); ok {
+		return nil // no rule and no mode that may be offered allows it
 	}
 	var rules, reads, dirs []string
 	edits := false
@@ -185,8 +204,8 @@ func (sc *shellCall) suggestReads(i int) ([]string, bool) {
 			if sc.c.inside(pl) {
 				continue
 			}
-			dir := path.Dir(pl.names[len(pl.names)-1])
-			if pl.lost || dir == "/" {
+			dir, ok := readDir(pl)
+			if !ok {
 				return nil, false
 			}
 			out = append(out, sc.c.s.cfg.Families.Read+"(/"+escapeDir(dir)+"/**)")
