@@ -45,7 +45,9 @@ func (e *Exists) Error() string {
 	return fmt.Sprintf("session id %s is already in use; choose another, or continue it with --resume %s", e.ID, e.ID)
 }
 
-// Create makes the transcript of a new session. An id that has one is an *Exists.
+// Create makes the transcript of a new session. An id that has one is an
+// *Exists, unless nothing was ever written there: its process was stopped
+// before the first prompt, and there is nothing to continue.
 func (s Store) Create(id string) (*Log, error) {
 	return s.open(id, os.O_CREATE|os.O_EXCL)
 }
@@ -78,6 +80,9 @@ func (s Store) open(id string, flag int) (*Log, error) {
 		l.warning = fmt.Sprintf("session %s is not protected against being opened twice: %v", id, err)
 	}
 	f, err := openAppend(path, flag)
+	if flag != 0 && errors.Is(err, fs.ErrExist) && unused(path) {
+		f, err = openAppend(path, 0)
+	}
 	if err != nil {
 		err = errors.Join(err, l.lock.release())
 		if flag != 0 && errors.Is(err, fs.ErrExist) {
@@ -96,6 +101,13 @@ func openAppend(path string, flag int) (*os.File, error) {
 		return nil, fmt.Errorf("it is a %s", k)
 	}
 	return os.OpenFile(path, os.O_RDWR|os.O_APPEND|flag, 0o600)
+}
+
+// unused tells that path is an empty file. The session's lock is held, so
+// nobody else is about to write to it.
+func unused(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular() && info.Size() == 0
 }
 
 func endsTorn(f *os.File) bool {

@@ -127,6 +127,26 @@ func isBusy(err error) bool {
 	return errors.As(err, &b) && b.PID == os.Getpid()
 }
 
+// A process that was stopped before its first prompt leaves an empty file: the
+// id is still free, as there is nothing to continue.
+func TestCreateTakesAnUnusedFile(t *testing.T) {
+	s := testStore(t)
+	if err := mustCreate(t, s, id1).Close(); err != nil {
+		t.Fatal(err)
+	}
+	l := mustCreate(t, s, id1)
+	if err := l.Append([]byte(`{"type":"user"}`)); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	var exists *Exists
+	if _, err := s.Create(id1); !errors.As(err, &exists) {
+		t.Fatalf("a session with a line: %v", err)
+	}
+}
+
 func TestNilLogDoesNothing(t *testing.T) {
 	var l *Log
 	if err := errors.Join(l.Append([]byte("{}")), l.Sync(), l.Close()); err != nil || l.Path() != "" || l.ID() != "" || l.Warning() != "" {
