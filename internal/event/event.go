@@ -177,6 +177,10 @@ type Notice struct {
 	Text string
 }
 
+// ModelFallback is the Code of the notice that the rest of a run is answered by
+// the next model of the chain.
+const ModelFallback = "model_fallback"
+
 // Level ranks notices.
 type Level string
 

@@ -32,12 +32,9 @@ func (b *build) prompt(cfg *engine.Config) {
 
 // resumed says when the first request cannot extend the last one before it.
 func (b *build) resumed(cfg *engine.Config) {
-	cfg.Sent = b.past.Tools
-	if !slices.Equal(cfg.System, b.past.System) || b.past.Tools == "" {
+	cfg.Sent = b.past.Prefix
+	if !slices.Equal(cfg.System, b.past.System) || b.past.Prefix == "" {
 		cfg.Break = "resume"
-	}
-	if b.past.Model != "" && cfg.Model.Lookup(b.past.Model).ID != cfg.Model.Lookup(cfg.Model.Name).ID {
-		cfg.Break = "model"
 	}
 }
 
@@ -76,9 +73,9 @@ func (b *build) writer(cfg *engine.Config, git *prompt.Git) *session.Writer {
 		Log: b.log, Mode: b.gateRef.Mode(), Now: b.o.Now, NewID: b.o.NewID, From: b.past,
 		Stamp: session.Stamp{Session: b.id, Cwd: b.place.Cwd, Version: b.o.Version, Branch: branch, Entrypoint: b.o.Entrypoint},
 	})
-	noted := &noting{Writer: w, title: b.o.Name, tools: func() string { return b.conv.Engine.Tools() }}
+	noted := &noting{Writer: w, title: b.o.Name, prefix: func() string { return b.conv.Engine.Prefix() }}
 	if b.past != nil {
-		noted.sent = b.past.Tools
+		noted.sent = b.past.Prefix
 	}
 	cfg.Store, cfg.Sync = noted, b.log.Sync
 	b.conv.Transcript = b.log.Path()
@@ -87,16 +84,19 @@ func (b *build) writer(cfg *engine.Config, git *prompt.Git) *session.Writer {
 
 // noting is a writer that also notes what is not an event: the session's name
 // after the first prompt, so that a session nobody spoke in leaves no trace,
-// and before each request which tools it offers, when they are others.
+// and before a request what it begins with, when that is new.
 type noting struct {
 	*session.Writer
-	title string
-	tools func() string
-	sent  string
+	title  string
+	prefix func() string
+	sent   string
+	// fallen tells that this run is answered by another model than prefix says.
+	fallen bool
 }
 
 // Prompt writes the prompt, what lists of sessions show of it, and the name.
 func (n *noting) Prompt(m *msg.Message, p session.Prompt) error {
+	n.fallen = false
 	if err := n.Writer.Prompt(m, p); err != nil {
 		return err
 	}
@@ -110,20 +110,29 @@ func (n *noting) Prompt(m *msg.Message, p session.Prompt) error {
 
 // Record writes what an event leaves in the transcript.
 func (n *noting) Record(body event.Body) error {
-	if _, ok := body.(event.TurnStarted); ok {
-		if now := n.tools(); now != n.sent {
-			if err := n.Tools(now); err != nil {
-				return err
-			}
-			n.sent = now
+	now := n.sent
+	switch b := body.(type) {
+	case event.TurnStarted:
+		if !n.fallen {
+			now = n.prefix()
 		}
+	case event.Notice:
+		if b.Code == event.ModelFallback {
+			n.fallen, now = true, ""
+		}
+	}
+	if now != n.sent {
+		if err := n.Writer.Prefix(now); err != nil {
+			return err
+		}
+		n.sent = now
 	}
 	return n.Writer.Record(body)
 }
 
 // start makes and records what stands before a new conversation.
 func (b *build) start(system []string, w *session.Writer) (*msg.Message, error) {
-	files := b.instructions()
+	files := b.files()
 	var m *msg.Message
 	if !b.o.Bare {
 		m = prompt.Context(b.o.NewID(), b.o.Now(), files)

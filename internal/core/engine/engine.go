@@ -13,6 +13,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -92,8 +93,8 @@ type Config struct {
 	// Break says why the first request after a resume cannot extend the last one
 	// before it ("resume": other tools or another system prompt), "" if it can.
 	Break string
-	// Sent is the digest (see Engine.Tools) of the tools that were last sent
-	// before a resume, "" when that is not known.
+	// Sent is the Prefix of the last request before a resume, "" when that is
+	// not known.
 	Sent string
 	// Store records the conversation; Sync makes it survive a power cut. Optional together.
 	Store Recorder
@@ -137,15 +138,17 @@ type Engine struct {
 	defs   map[string]provider.ToolDef
 	began  time.Time
 
-	mu      sync.Mutex
-	model   string
-	broken  string // reason for the next request not to extend the last one
-	sent    string // digest of the tools of the last request
-	place   Place
-	history []*msg.Message
-	started bool
-	tried   int // replies of this run that lacked the demanded output
-	cancel  context.CancelCauseFunc
+	mu    sync.Mutex
+	model string
+	// broken is the reason for the next request not to extend the last one; it
+	// holds until a reply shows that a request with it was taken. sent is the
+	// prefix of that one, sending that of the newest request.
+	broken, sent, sending string
+	place                 Place
+	history               []*msg.Message
+	started               bool
+	tried                 int // replies of this run that lacked the demanded output
+	cancel                context.CancelCauseFunc
 }
 
 // New makes the engine. It does nothing yet.
@@ -192,14 +195,30 @@ func (e *Engine) Offered() []tool.Spec {
 	return out
 }
 
-// Tools identifies what is offered to the model, definitions included: equal
-// digests mean that the tools of a request are the same bytes.
-func (e *Engine) Tools() string {
+// Prefix identifies what requests begin with beside the system prompt, which a
+// session never changes: a digest of the tools that are offered, definitions
+// included, and the model, on which it depends what of the history is sent.
+func (e *Engine) Prefix() string { return e.prefix(e.Model().ID) }
+
+func (e *Engine) prefix(model string) string {
 	h := sha256.New()
 	for _, s := range e.Offered() {
 		h.Write(e.defs[s.Name].JSON)
 	}
-	return hex.EncodeToString(h.Sum(nil)[:16])
+	return hex.EncodeToString(h.Sum(nil)[:16]) + " " + model
+}
+
+// changed names what is different between two prefixes, "" for nothing or when
+// the first is not known.
+func changed(was, now string) string {
+	tools, _, _ := strings.Cut(was, " ")
+	switch {
+	case was == "" || was == now:
+		return ""
+	case strings.HasPrefix(now, tools+" "):
+		return "model"
+	}
+	return "tools"
 }
 
 // find looks a tool up by name or alias, among those that are offered.
@@ -245,9 +264,7 @@ func (e *Engine) Model() provider.Model {
 func (e *Engine) SetModel(name string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if name != e.model {
-		e.model, e.broken = name, "model"
-	}
+	e.model = name
 }
 
 // Place is where the conversation works now.

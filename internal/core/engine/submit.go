@@ -117,6 +117,9 @@ func (s *submission) begin(in Input) ([]*msg.Message, error) {
 func (s *submission) keep(ev event.Event) {
 	if c, ok := ev.Body.(event.ModelCall); ok {
 		s.e.ledger.timed(c)
+		if c.Err == "" && c.Side == "" {
+			s.e.replied()
+		}
 	}
 	if s.failed != nil {
 		return
@@ -242,18 +245,31 @@ func (e *Engine) build(history []*msg.Message, a loop.Attempt) *provider.Request
 	for _, s := range e.Offered() {
 		r.Tools = append(r.Tools, e.defs[s.Name])
 	}
-	tools := e.Tools()
-	e.mu.Lock()
-	if r.Break == "" {
-		r.Break = e.broken
-	}
-	if r.Break == "" && e.sent != "" && e.sent != tools {
-		r.Break = "tools"
-	}
-	e.broken, e.sent = "", tools
-	e.mu.Unlock()
+	r.Break = e.breaks(r.Break, e.prefix(m.ID))
 	e.c.Layout(r, history)
 	return r
+}
+
+// breaks says why a request cannot extend the last one, "" when it can. asked
+// is the loop's own reason.
+func (e *Engine) breaks(asked, prefix string) string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if asked != "" {
+		e.broken = asked
+	}
+	if e.broken == "" {
+		e.broken = changed(e.sent, prefix)
+	}
+	e.sending = prefix
+	return e.broken
+}
+
+// replied notes that the newest request was taken: the next one extends it.
+func (e *Engine) replied() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.broken, e.sent = "", e.sending
 }
 
 // thinking fits the wish to what the model can do: a budget must stay below

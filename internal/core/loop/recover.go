@@ -211,7 +211,7 @@ func (r *run) move(st state, rep *reply, l *ladder, s step, e *provider.Error) (
 		st.rung++
 		st.brk = "model"
 		l.tries, l.overload, l.broken, l.stalls, l.quick = 0, 0, 0, 0, 0
-		r.emit(event.Notice{Level: event.Warning, Code: "model_fallback", Text: fmt.Sprintf("%s is not available (%s); this turn goes on with %s", from, e.Class, st.model())})
+		r.emit(event.Notice{Level: event.Warning, Code: event.ModelFallback, Text: fmt.Sprintf("%s is not available (%s); this turn goes on with %s", from, e.Class, st.model())})
 	case whole:
 		r.emit(event.Notice{Level: event.Warning, Code: "stream_fallback", Text: fmt.Sprintf("the stream broke %d times (%s); asking for the reply in one piece", l.broken, e.Class)})
 	case shrink:

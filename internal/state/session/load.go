@@ -32,8 +32,10 @@ type Conversation struct {
 	Model, Mode string
 	// Title is the session's name, LastPrompt the newest recorded prompt.
 	Title, LastPrompt string
-	// Tools is the digest of the tools that were last offered, "" when none was noted.
-	Tools string
+	// Prefix is what the last request began with (see Writer.Prefix), "" when
+	// that is not known: nothing was noted, or no reply tells that a request
+	// with it was sent.
+	Prefix string
 	// Cost is the newest account; Known is false when there is none.
 	Cost CostState
 	// Leaf is the entry that the next one hangs on.
@@ -95,7 +97,7 @@ func Load(path string) (*Conversation, []Report, error) {
 	if err != nil {
 		return nil, l.reports, failed("read transcript", path, err)
 	}
-	c.Path, c.Tools = path, l.digest()
+	c.Path, c.Prefix = path, l.prefix()
 	if l.dropped > 0 {
 		l.reports = append(l.reports, Report{Text: fmt.Sprintf("%d more problems of this kind", l.dropped)})
 	}
@@ -145,7 +147,8 @@ type loader struct {
 
 	id, mode                  string
 	title, last, cost, aiName lineRef
-	tools                     lineRef
+	noted                     lineRef
+	confirmed                 bool // a reply came after noted
 	buf                       []byte
 }
 
@@ -243,6 +246,7 @@ func (l *loader) index(line rawLine) {
 	switch rec.kind {
 	case kindAssistant:
 		rec.reply = replyKey(message, request)
+		l.confirmed = true
 	case kindUser:
 		rec.result = rec.source != "" || holdsResult(message)
 	case kindOther, kindAttachment, kindSystem:
@@ -328,20 +332,23 @@ func (l *loader) sideEntry(kindName, mode string, at lineRef) {
 		l.last = at
 	case "cost-state":
 		l.cost = at
-	case "tools-offered":
-		l.tools = at
+	case "request-prefix":
+		l.noted, l.confirmed = at, false
 	case "permission-mode", "mode":
 		l.mode = or(mode, l.mode)
 	}
 }
 
-// digest is that of the tools that were last offered.
-func (l *loader) digest() string {
-	line, err := l.read(l.tools.off, l.tools.size)
-	if err != nil || l.tools.size == 0 {
+// prefix is what the last request began with.
+func (l *loader) prefix() string {
+	if !l.confirmed || l.noted.size == 0 {
 		return ""
 	}
-	return gjson.GetBytes(line, "digest").String()
+	line, err := l.read(l.noted.off, l.noted.size)
+	if err != nil {
+		return ""
+	}
+	return gjson.GetBytes(line, "prefix").String()
 }
 
 // read returns the bytes of a line, valid until the next read.

@@ -198,10 +198,11 @@ func (w *Writer) PrefixBreak(reason, model string) error {
 	return w.side("prefix-break", func(l *line) { l.str("reason", reason).opt("model", model).str("timestamp", at) })
 }
 
-// Tools notes which tools the requests offer from here on, by a digest of their
-// definitions: a resume that offers others cannot extend the last request.
-func (w *Writer) Tools(digest string) error {
-	return w.side("tools-offered", func(l *line) { l.str("digest", digest) })
+// Prefix notes what the requests begin with from here on, in words of the
+// engine's; "" is unknown. A resume that begins otherwise cannot extend the
+// last request.
+func (w *Writer) Prefix(prefix string) error {
+	return w.side("request-prefix", func(l *line) { l.str("prefix", prefix) })
 }
 
 // Queue notes that a prompt was queued ("enqueue") or taken up ("dequeue").
