@@ -14,6 +14,8 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
+	"syscall"
 	"testing"
 
 	"github.com/tidwall/gjson"
@@ -72,31 +74,23 @@ func checked(t testing.TB, sc *script.Scenario) *script.Scenario {
 	return out
 }
 
-// transcript is the session's file and whether it exists yet.
-func (w *world) transcript() (string, bool) {
-	found, err := filepath.Glob(filepath.Join(w.home, ".claude", "projects", "*", w.id+".jsonl"))
-	if err != nil || len(found) != 1 {
-		return "", false
-	}
-	return found[0], true
-}
-
 // bytes of the transcript, nil when there is none.
 func (w *world) bytes() []byte {
-	path, ok := w.transcript()
-	if !ok {
+	found, err := filepath.Glob(filepath.Join(w.home, ".claude", "projects", "*", w.id+".jsonl"))
+	if err != nil || len(found) != 1 {
 		return nil
 	}
-	data, err := os.ReadFile(path)
+	data, err := os.ReadFile(found[0])
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	return data
 }
 
-// begun chooses between a new session and going on with the old one.
+// begun chooses between a new session and going on with the old one, which
+// exists when a prompt of it was written down.
 func (w *world) begun() []string {
-	if _, ok := w.transcript(); ok {
+	if bytes.Contains(w.bytes(), []byte(`"type":"user"`)) {
 		return []string{"--resume", w.id}
 	}
 	return []string{"--session-id", w.id}
@@ -140,6 +134,7 @@ type hew struct {
 	lines  []string
 	stderr bytes.Buffer
 	ended  chan struct{}
+	termed atomic.Bool // term was called
 	err    error
 }
 
@@ -239,6 +234,12 @@ func (h *hew) wait() int {
 
 // kill ends hew without warning, as a power cut would.
 func (h *hew) kill() { _ = h.cmd.Process.Kill() } // may have ended
+
+// term asks hew to end.
+func (h *hew) term() {
+	h.termed.Store(true)
+	_ = h.cmd.Process.Signal(syscall.SIGTERM) // may have ended
+}
 
 // result is the last result line.
 func (h *hew) result() gjson.Result {

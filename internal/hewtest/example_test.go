@@ -244,7 +244,7 @@ func (x *example) killed(t testing.TB, k killPoint) (diff string, hit bool) {
 		t.Fatalf("after the kill: %v", err)
 	}
 	again, prompt := &person{x: x}, exampleGoOn
-	if before == nil {
+	if w.begun()[0] != "--resume" {
 		prompt = examplePrompt // killed before there was a session
 	}
 	h2 := w.host(again, prompt)

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -92,10 +93,11 @@ func (a *acks) lost(body []byte) error {
 		return true
 	})
 	var errs []error
+	model := gjson.GetBytes(body, "model").String()
 	for i, v := range a.lines {
 		for _, b := range v.Get("message.content").Array() {
-			if b.Get("type").String() == "thinking" && !a.followed(i) {
-				continue // the API refuses thinking that nothing follows
+			if b.Get("type").String() == "thinking" && (!a.followed(i) || v.Get("message.model").String() != model) {
+				continue // the API refuses thinking that nothing follows, or of another model
 			}
 			if k := blockKey(b); !has[k] {
 				errs = append(errs, fmt.Errorf("not in the request, but acknowledged (%s): %.300s", k, v.Raw))
@@ -291,7 +293,11 @@ func (tr *trial) round(kill bool) error {
 	h, prompts := tr.launch(kill)
 	code := h.wait()
 	tr.story = append(tr.story, fmt.Sprintf("%v: exit code %d, %d lines", h.cmd.Args[1:], code, len(h.output())))
-	if turns := tr.w.turns(); len(turns) > asked {
+	turns := tr.w.turns()
+	for _, r := range turns[asked:] {
+		tr.story = append(tr.story, fmt.Sprintf("  request of %d messages to %s, prefix break %q: %d", gjson.GetBytes(r.Body, "messages.#").Int(), gjson.GetBytes(r.Body, "model"), r.Break, r.Status))
+	}
+	if len(turns) > asked {
 		if err := tr.acks.lost(turns[asked].Body); err != nil {
 			return err
 		}
@@ -312,7 +318,7 @@ func (tr *trial) round(kill bool) error {
 		return fmt.Errorf("requests that are not valid:\n%s", strings.Join(v, "\n"))
 	}
 	if code < 0 {
-		return nil
+		return nil // killed
 	}
 	return tr.clean(h, code)
 }
@@ -329,7 +335,10 @@ func answered(output []string) bool {
 
 // clean is what holds when hew has ended by itself.
 func (tr *trial) clean(h *hew, code int) error {
-	if code > 1 || !h.result().Exists() {
+	if h.termed.Load() && code == 128+int(syscall.SIGTERM) {
+		code = 0
+	}
+	if code > 1 || !h.result().Exists() && !h.termed.Load() {
 		return fmt.Errorf("ended with code %d and the result %s; stderr: %s", code, h.result(), h.stderr.String())
 	}
 	if strings.Contains(h.stderr.String(), "goroutine ") {
@@ -350,6 +359,15 @@ func (tr *trial) launch(kill bool) (*hew, []string) {
 	if tr.chance(30) {
 		args = append(args, "--include-partial-messages")
 	}
+	if tr.chance(20) {
+		args = append(args, "--model", pick(tr.dice, "claude-opus-4-1", "claude-haiku-4-5"))
+	}
+	if tr.chance(20) {
+		args = append(args, "--fallback-model", "claude-haiku-4-5")
+	}
+	if tr.chance(20) {
+		args = append(args, "--disallowedTools="+pick(tr.dice, "Grep", "TodoWrite"))
+	}
 	prompts := []string{tr.word()}
 	stream := tr.chance(50)
 	if stream {
@@ -365,10 +383,18 @@ func (tr *trial) launch(kill bool) (*hew, []string) {
 	if tr.chance(50) {
 		line, after = 0, time.Duration(tr.IntN(900))*time.Millisecond
 	}
+	stop := (*hew).kill
+	if tr.chance(20) {
+		stop = (*hew).term
+	}
+	interrupt := tr.IntN(60)
 	h := tr.w.start(launch{args: args, seen: func(h *hew, v gjson.Result) {
 		lines++
 		if kill && lines == line {
-			time.AfterFunc(after, h.kill)
+			time.AfterFunc(after, func() { stop(h) })
+		}
+		if stream && lines == interrupt {
+			h.say(map[string]any{"type": "control_request", "request_id": "i", "request": map[string]any{"subtype": "interrupt"}})
 		}
 		if stream && next < len(prompts) && (lines%every == 0 || v.Get("type").String() == "result") {
 			h.say(user(prompts[next]))
@@ -379,7 +405,7 @@ func (tr *trial) launch(kill bool) (*hew, []string) {
 		}
 	}})
 	if kill && line == 0 {
-		time.AfterFunc(after, h.kill)
+		time.AfterFunc(after, func() { stop(h) })
 	}
 	if stream {
 		h.say(user(prompts[0]))
