@@ -25,6 +25,8 @@ type HeldKey struct {
 type checker struct {
 	src      source
 	trust    Trust
+	urls     Confirmed
+	tracked  func() bool // asked of a local file: did it come with the repository
 	problems []Problem
 	held     []HeldKey
 }
@@ -57,7 +59,7 @@ func (c *checker) object(n *node, path string) {
 // key returns the value as it counts, nil when it does not.
 func (c *checker) key(v *node, at string, rule keyRule) *node {
 	scope := c.src.from.Scope
-	if !rule.who.allows(scope) {
+	if !rule.who.allows(scope) || rule.who == notProject && scope == Local && c.tracked() {
 		c.complain(NotAllowed, v.from, at, "a %s file cannot set this key; it is ignored", scope)
 		return nil
 	}
@@ -114,12 +116,15 @@ func (c *checker) holdBack(v *node, at string) {
 	c.complain(Held, v.from, at, "ignored until this folder is trusted (hasTrustDialogAccepted in the global state file)")
 }
 
-// mayStartIn: a repository never starts a session in auto mode, and in a freer one only when it is trusted.
+// mayStartIn: a repository never starts a session in auto or bypass mode, and in a freer one only when it is trusted.
 func (c *checker) mayStartIn(v *node, at string) bool {
 	mode, _ := v.text()
 	switch {
 	case mode == "auto" && c.src.from.Scope.fromRepo():
 		c.complain(NotAllowed, v.from, at, "a %s file cannot start auto mode; it is ignored", c.src.from.Scope)
+		return false
+	case mode == "bypassPermissions" && (c.src.from.Scope == Project || c.src.from.Scope == Local && c.tracked()):
+		c.complain(NotAllowed, v.from, at, "a repository cannot switch permissions off; it is ignored")
 		return false
 	case slices.Contains(freer, mode) && c.holds(untilOwn):
 		c.holdBack(v, at)
@@ -182,6 +187,11 @@ func (c *checker) env(v *node, at string) {
 			c.complain(EntrySkipped, f.from, join(at, name), "must be a string; the variable is not set")
 		case name == "" || strings.ContainsAny(name, "=\x00"):
 			c.complain(EntrySkipped, f.from, join(at, name), "is no name for a variable; it is not set")
+		case c.src.from.Scope.fromRepo() && IsBaseURL(name):
+			if c.urls {
+				continue
+			}
+			c.holdBack(f, join(at, name))
 		case envRefused(name, c.src.from.Scope):
 			c.complain(NotAllowed, f.from, join(at, name), "a %s file cannot set this variable; it is ignored", c.src.from.Scope)
 		default:

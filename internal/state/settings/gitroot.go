@@ -39,7 +39,8 @@ func findRepository(dir string) (repository, bool) {
 }
 
 // linked follows a .git file. A worktree's git folder holds "commondir", the way to the main checkout's git folder; a
-// submodule's does not.
+// submodule's does not. Whoever made the folder wrote that file, so it may point at a repository that knows nothing of
+// it: the main checkout stands for a worktree only when its own git folder names the worktree in return.
 func linked(dir, dotGit string) repository {
 	self := repository{root: dir, gitDir: dotGit}
 	gitDir, ok := strings.CutPrefix(firstLine(dotGit), "gitdir: ")
@@ -56,7 +57,20 @@ func linked(dir, dotGit string) repository {
 	if filepath.Base(common) != ".git" { // a bare repository has no main checkout
 		return self
 	}
+	if !sameFile(filepath.Dir(gitDir), filepath.Join(common, "worktrees")) || !sameFile(firstLine(filepath.Join(gitDir, "gitdir")), dotGit) {
+		return self
+	}
 	return repository{root: filepath.Dir(common), gitDir: common}
+}
+
+// sameFile compares two paths as the file system sees them; what does not exist is the same as nothing.
+func sameFile(a, b string) bool {
+	x, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	y, err := os.Stat(b)
+	return err == nil && os.SameFile(x, y)
 }
 
 func within(base, path string) string {

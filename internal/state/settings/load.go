@@ -28,7 +28,12 @@ type Config struct {
 	// Sources limits what is loaded besides managed settings and the command line; nil is all.
 	Sources []Scope
 	Trust   Trust
+	// BaseURLs says that the user has confirmed the addresses of model servers that repository files name.
+	BaseURLs Confirmed
 }
+
+// Confirmed is a yes or no of the user.
+type Confirmed bool
 
 // systemManagedDir is where administrators put managed settings for all tools of the ecosystem.
 func systemManagedDir() string {
@@ -228,7 +233,7 @@ func (l *loader) source(from Origin, raw []byte, repo bool) {
 		l.ignore(from, 0, 0, err.Error())
 		return
 	}
-	c := checker{src: source{from: from, root: root, repo: repo}, trust: l.c.Trust}
+	c := checker{src: source{from: from, root: root, repo: repo}, trust: l.c.Trust, urls: l.c.BaseURLs, tracked: func() bool { return l.tracked(from) }}
 	c.object(root, "")
 	l.problems = append(l.problems, c.problems...)
 	l.held = append(l.held, c.held...)
@@ -249,19 +254,21 @@ func (l *loader) fromRepo(from Origin) bool {
 	case Project:
 		return true
 	case Local:
-		if l.c.Trust == Trusted {
-			return false // the answer changes nothing
-		}
-		if st, err := os.Lstat(filepath.Dir(from.File)); err != nil || st.Mode()&fs.ModeSymlink != 0 {
-			return true
-		}
-		repo, ok := findRepository(l.c.localRoot())
-		if !ok {
-			return false
-		}
-		rel, err := filepath.Rel(repo.root, from.File)
-		return err != nil || repo.gitTracks(filepath.ToSlash(rel))
+		return l.c.Trust != Trusted && l.tracked(from) // in a trusted folder the answer changes nothing
 	case User, Flag, Managed:
 	}
 	return false
+}
+
+// tracked reports whether the local file came with the repository.
+func (l *loader) tracked(from Origin) bool {
+	if st, err := os.Lstat(filepath.Dir(from.File)); err != nil || st.Mode()&fs.ModeSymlink != 0 {
+		return true
+	}
+	repo, ok := findRepository(l.c.localRoot())
+	if !ok {
+		return false
+	}
+	rel, err := filepath.Rel(repo.root, from.File)
+	return err != nil || repo.gitTracks(filepath.ToSlash(rel))
 }

@@ -213,6 +213,26 @@ func (w want) fits(n *node) bool {
 	return false
 }
 
+// IsBaseURL reports variables that say where models are asked, and with that where a key is sent: those of all providers
+// that hew or the ecosystem's tools know. A repository's file sets them only when the user has confirmed the address.
+func IsBaseURL(name string) bool {
+	upper := strings.ToUpper(name)
+	switch upper {
+	case "CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX", "CLAUDE_CODE_USE_FOUNDRY", "AWS_ENDPOINT_URL", "OLLAMA_HOST":
+		return true
+	}
+	who, _, _ := strings.Cut(upper, "_")
+	if !slices.Contains([]string{"ANTHROPIC", "OPENAI", "AZURE", "GEMINI", "GOOGLE", "VERTEX", "MISTRAL", "OLLAMA", "OPENROUTER", "GROQ", "DEEPSEEK", "XAI", "LLM", "BEDROCK", "AWS", "CLAUDE", "HEW"}, who) {
+		return false
+	}
+	for _, end := range []string{"_BASE_URL", "_BASE_URI", "_API_BASE", "_API_URL", "_API_HOST", "_ENDPOINT", "_ENDPOINT_URL", "_BASE"} {
+		if strings.HasSuffix(upper, end) {
+			return true
+		}
+	}
+	return strings.HasPrefix(upper, "AWS_ENDPOINT_URL")
+}
+
 // envRefused reports variables that a repository's env block never sets, trusted or not: they would send credentials
 // or traffic elsewhere, load code into every child, or move hew's own files.
 func envRefused(name string, s Scope) bool {
@@ -225,7 +245,7 @@ func envRefused(name string, s Scope) bool {
 	}
 	upper := strings.ToUpper(name)
 	switch upper {
-	case "ANTHROPIC_BASE_URL", "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_CUSTOM_HEADERS",
+	case "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_CUSTOM_HEADERS",
 		"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "SSL_CERT_DIR",
 		"NODE_TLS_REJECT_UNAUTHORIZED", "NODE_OPTIONS", "BASH_ENV", "ENV", "PROMPT_COMMAND", "PATH", "HOME", "IS_SANDBOX",
 		"CLAUDE_CODE_SHELL", "CLAUDE_CODE_SHELL_PREFIX", "CLAUDE_ENV_FILE", "CLAUDE_CODE_SUBPROCESS_ENV_SCRUB":
