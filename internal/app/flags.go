@@ -110,7 +110,7 @@ func safetyOptions() []option {
 		{name: "tools", arity: many, value: "names", group: groupSafe, help: `which built-in tools exist: "default", "" for none, or a list`, bind: words(func(o *Options) *[]string { return &o.Tools })},
 		{name: "allowedTools", aliases: []string{"allowed-tools"}, arity: many, value: "rules", group: groupSafe, help: `rules that run unasked, such as "Bash(go test *)" Edit`, bind: words(func(o *Options) *[]string { return &o.Allowed })},
 		{name: "disallowedTools", aliases: []string{"disallowed-tools"}, arity: many, value: "rules", group: groupSafe, help: "rules that are denied; a bare name hides the tool from the model", bind: words(func(o *Options) *[]string { return &o.Disallowed })},
-		{name: "permission-mode", arity: one, value: "mode", group: groupSafe, choices: []string{"manual", "default", "acceptEdits", "plan", "dontAsk", "bypassPermissions"}, help: "what runs unasked", bind: text(func(o *Options) *string { return &o.Mode })},
+		{name: "permission-mode", arity: one, value: "mode", group: groupSafe, choices: []string{"manual", "default", "acceptEdits", "plan", "auto", "dontAsk", "bypassPermissions"}, help: "what runs unasked", bind: text(func(o *Options) *string { return &o.Mode })},
 		{name: "dangerously-skip-permissions", group: groupSafe, help: "run everything that no rule denies; refused as root outside a sandbox (IS_SANDBOX=1)", bind: flag(func(o *Options) *bool { return &o.SkipPermissions })},
 		{name: "allow-dangerously-skip-permissions", group: groupSafe, help: "allow a later switch to bypassPermissions without starting in it", bind: flag(func(o *Options) *bool { return &o.AllowSkip })},
 		{name: "permission-prompts", arity: one, value: "who", group: groupSafe, choices: []string{"host", "none"}, help: "who answers questions of a headless run; none denies them", bind: text(func(o *Options) *string { return &o.Prompts })},
@@ -216,7 +216,7 @@ func (r option) check(f *pflag.FlagSet, o *Options) error {
 		return nil
 	}
 	got := f.Lookup(r.name).Value.String()
-	if slices.Contains(r.choices, got) || (r.name == "permission-mode" && (got == "acceptAll" || got == "auto")) {
+	if slices.Contains(r.choices, got) || r.name == "permission-mode" && got == "acceptAll" {
 		return nil
 	}
 	return &usageError{fmt.Sprintf("option '--%s' takes one of %s, not %q", r.name, strings.Join(r.choices, ", "), got)}

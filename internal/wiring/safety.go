@@ -99,9 +99,11 @@ func (b *build) mode(p settings.Permissions) (policy.Mode, error) {
 	if notice != "" {
 		b.notice(notice)
 	}
-	if m == policy.Auto {
-		// The classifier that this mode needs is not part of this build.
-		b.notice("permission mode auto is not available; the run uses the mode manual")
+	if m == policy.Auto && p.AutoDisabled {
+		if b.o.Mode != "" {
+			return "", errors.New("the permission mode auto is switched off by disableAutoMode; use another --permission-mode")
+		}
+		b.notice("the permission mode auto is switched off by disableAutoMode; the run uses the mode manual")
 		m = policy.Default
 	}
 	if m == policy.Bypass {
@@ -195,9 +197,13 @@ func (b *build) save(s event.Suggestion) error {
 }
 
 func (b *build) gate(s *policy.Snapshot) *gate.Gate {
-	return gate.New(gate.Config{
+	c := gate.Config{
 		Snapshot: s, Paths: disk{}, Shell: b.dialect(), Asker: b.o.Asker,
 		BypassAllowed: b.o.SkipPermissions || b.o.AllowSkip || s.Mode() == policy.Bypass,
 		Save:          b.save, NewID: b.o.NewID,
-	})
+	}
+	if b.judge != nil {
+		c.Classifier = b.judge
+	}
+	return gate.New(c)
 }

@@ -12,11 +12,13 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/hew-agent/hew/internal/action/builtin"
 	"github.com/hew-agent/hew/internal/action/builtin/bash"
 	"github.com/hew-agent/hew/internal/action/gate"
+	"github.com/hew-agent/hew/internal/action/gate/classify"
 	"github.com/hew-agent/hew/internal/action/policy/shellread"
 	"github.com/hew-agent/hew/internal/backend/fsys"
 	"github.com/hew-agent/hew/internal/backend/shell"
@@ -24,6 +26,7 @@ import (
 	"github.com/hew-agent/hew/internal/core/engine"
 	"github.com/hew-agent/hew/internal/event"
 	"github.com/hew-agent/hew/internal/msg"
+	"github.com/hew-agent/hew/internal/state/memory"
 	"github.com/hew-agent/hew/internal/state/prompt"
 	"github.com/hew-agent/hew/internal/state/session"
 	"github.com/hew-agent/hew/internal/state/settings"
@@ -141,6 +144,9 @@ type build struct {
 	git            func() *prompt.Git // see askGit
 	gateRef        *gate.Gate
 	facts          *shellread.Reader
+	files          func() []memory.File // instructions, read once
+	said           *classify.Transcript
+	judge          *classify.Classifier // nil when auto mode is switched off
 }
 
 func (b *build) notice(text string) {
@@ -168,6 +174,7 @@ func (b *build) open(ctx context.Context) (*Conversation, error) {
 	if err := b.session(); err != nil {
 		return nil, err
 	}
+	b.files = sync.OnceValue(b.instructions)
 	b.commands()
 	b.git = b.askGit(ctx)
 	model, err := b.model(ctx)
@@ -186,6 +193,7 @@ func (b *build) open(ctx context.Context) (*Conversation, error) {
 	if err != nil {
 		return nil, err
 	}
+	b.auto(ctx, snapshot.Mode())
 	b.gateRef = b.gate(snapshot)
 	cfg := engine.Config{
 		Session: b.id, Place: b.place, Model: model, Tools: tools, Gate: b.gateRef,
@@ -199,6 +207,7 @@ func (b *build) open(ctx context.Context) (*Conversation, error) {
 		cfg.Output = builtin.StructuredOutputName
 	}
 	b.prompt(&cfg)
+	b.hear(&cfg)
 	b.conv.Engine = engine.New(cfg)
 	b.conv.Additional = b.place.Roots[1:]
 	return b.conv, nil

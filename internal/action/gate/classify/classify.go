@@ -53,7 +53,7 @@ type Config struct {
 // Classifier judges calls. It is safe for concurrent use.
 type Classifier struct {
 	c      Config
-	system string
+	system func() string // made when first needed: most sessions need none
 
 	mu    sync.Mutex
 	inRow int
@@ -65,7 +65,7 @@ func New(c Config) *Classifier {
 	if c.Timeout == 0 {
 		c.Timeout = defaultTimeout
 	}
-	return &Classifier{c: c, system: system(c.Rules.Resolve())}
+	return &Classifier{c: c, system: sync.OnceValue(func() string { return system(c.Rules.Resolve()) })}
 }
 
 // Verdict is the outcome of one judgement: Allow, Deny, or Ask when the judge
@@ -110,7 +110,7 @@ func (c *Classifier) judge(ctx context.Context, p tool.Planned, why string) (Ver
 	if err != nil {
 		return Verdict{}, err
 	}
-	reply, err := c.c.Ask(ctx, LabelQuick, c.system, facts+quick)
+	reply, err := c.c.Ask(ctx, LabelQuick, c.system(), facts+quick)
 	if err != nil {
 		return Verdict{}, err
 	}
@@ -121,7 +121,7 @@ func (c *Classifier) judge(ctx context.Context, p tool.Planned, why string) (Ver
 	if pass {
 		return Verdict{Behavior: tool.Allow, Reason: "the auto-mode classifier finds the call in line with what was asked"}, nil
 	}
-	if reply, err = c.c.Ask(ctx, LabelSlow, c.system, facts+slow); err != nil {
+	if reply, err = c.c.Ask(ctx, LabelSlow, c.system(), facts+slow); err != nil {
 		return Verdict{}, err
 	}
 	r, err := parseSlow(reply)

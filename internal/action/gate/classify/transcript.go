@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -23,34 +24,36 @@ const (
 )
 
 // Transcript is the conversation as the judge may see it: what people said and
-// what the agent did, never what the model or a tool wrote. It is safe for
-// concurrent use.
+// what the agent did, never what the model or a tool wrote. It only collects;
+// the view is made when a judge looks, since most sessions have none. It is safe
+// for concurrent use.
 type Transcript struct {
 	mu    sync.Mutex
 	lines []line
 }
 
-// line is one element in wire form.
+// line is what a person said, or a call.
 type line struct {
-	text string
-	call bool
+	said *msg.Message
+	call *msg.ToolUse
 }
 
 // Hear takes in an event of the run.
 func (t *Transcript) Hear(e event.Event) {
 	m, ok := e.Body.(event.Message)
-	if !ok || e.Origin.Agent != "" { // what a subagent is told, a model wrote
-		return
+	if ok && e.Origin.Agent == "" && m.Msg.Role == msg.RoleUser { // what a subagent is told, a model wrote
+		t.add(line{said: m.Msg})
 	}
-	t.words(m.Msg)
 }
 
 // Load takes in the history of a session that goes on.
 func (t *Transcript) Load(history []*msg.Message) {
 	for _, m := range history {
-		t.words(m)
+		if m.Role == msg.RoleUser {
+			t.add(line{said: m})
+		}
 		for _, u := range m.ToolUses() {
-			t.call(u.Name, u.Input)
+			t.add(line{call: u})
 		}
 	}
 }
@@ -59,36 +62,8 @@ func (t *Transcript) Load(history []*msg.Message) {
 // and are left out.
 func (t *Transcript) Ran(p tool.Planned) {
 	if !p.Call.Traits().ReadOnly {
-		t.call(p.Use.Name, p.Use.Input)
+		t.add(line{call: p.Use})
 	}
-}
-
-// words takes what a person said in a user message: its text blocks, unless the
-// harness wrote them or they stand beside tool results.
-func (t *Transcript) words(m *msg.Message) {
-	if m.Role != msg.RoleUser || m.Meta {
-		return
-	}
-	var said []string
-	for _, b := range m.Blocks {
-		switch b := b.(type) {
-		case *msg.Text:
-			said = append(said, b.Text)
-		case *msg.ToolResult:
-			return
-		case *msg.Image, *msg.Document, *msg.Thinking, *msg.ToolUse, *msg.Opaque:
-		}
-	}
-	if text := strings.Join(said, "\n"); strings.TrimSpace(text) != "" {
-		t.add(line{text: jsonLine("user", text)})
-	}
-}
-
-func (t *Transcript) call(name string, input json.RawMessage) {
-	t.add(line{text: jsonLine("call", struct {
-		Tool  string `json:"tool"`
-		Input any    `json:"input"`
-	}{name, compact(input)}), call: true})
 }
 
 func (t *Transcript) add(l line) {
@@ -97,39 +72,74 @@ func (t *Transcript) add(l line) {
 	t.lines = append(t.lines, l)
 }
 
-// render joins the lines, oldest first. It fails when people said more than a
-// judge can be shown.
-func (t *Transcript) render() (string, error) {
+func (t *Transcript) all() []line {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	words, calls, left := 0, 0, 0
-	keep := make([]bool, len(t.lines))
-	for i := len(t.lines) - 1; i >= 0; i-- {
-		l := t.lines[i]
-		switch {
-		case !l.call:
-			words += len(l.text)
-			keep[i] = true
-		case calls+len(l.text) <= maxCalls:
-			calls += len(l.text)
-			keep[i] = true
-		default:
-			calls, left = maxCalls, left+1 // no older one either, so that there is one gap
+	return t.lines[:len(t.lines):len(t.lines)]
+}
+
+// words is what a person said in a user message: its text blocks, unless the
+// harness wrote them or they stand beside tool results.
+func words(m *msg.Message) string {
+	if m.Meta {
+		return ""
+	}
+	var said []string
+	for _, b := range m.Blocks {
+		switch b := b.(type) {
+		case *msg.Text:
+			said = append(said, b.Text)
+		case *msg.ToolResult:
+			return ""
+		case *msg.Image, *msg.Document, *msg.Thinking, *msg.ToolUse, *msg.Opaque:
 		}
 	}
-	if words > maxWords {
-		return "", fmt.Errorf("the conversation is too long for the classifier (%d bytes of user messages)", words)
+	text := strings.Join(said, "\n")
+	if strings.TrimSpace(text) == "" {
+		return ""
 	}
-	var b strings.Builder
+	return jsonLine("user", text)
+}
+
+func acted(u *msg.ToolUse) string {
+	return jsonLine("call", struct {
+		Tool  string `json:"tool"`
+		Input any    `json:"input"`
+	}{u.Name, compact(u.Input)})
+}
+
+// render is the view, oldest first. It fails when people said more than a judge
+// can be shown.
+func (t *Transcript) render() (string, error) {
+	lines := t.all()
+	said, calls, left := 0, 0, 0
+	var out []string
+	for _, l := range slices.Backward(lines) {
+		if l.said != nil {
+			text := words(l.said)
+			said += len(text)
+			out = append(out, text)
+			continue
+		}
+		if left > 0 { // no older one either, so that there is one gap
+			left++
+			continue
+		}
+		text := acted(l.call)
+		if calls += len(text); calls > maxCalls {
+			left++
+			continue
+		}
+		out = append(out, text)
+	}
+	if said > maxWords {
+		return "", fmt.Errorf("the conversation is too long for the classifier (%d bytes of user messages)", said)
+	}
 	if left > 0 {
-		b.WriteString(jsonLine("note", fmt.Sprintf("%d earlier calls are left out", left)))
+		out = append(out, jsonLine("note", fmt.Sprintf("%d earlier calls are left out", left)))
 	}
-	for i, l := range t.lines {
-		if keep[i] {
-			b.WriteString(l.text)
-		}
-	}
-	return b.String(), nil
+	slices.Reverse(out)
+	return strings.Join(out, ""), nil
 }
 
 // jsonLine is {"key":value}. encoding/json escapes <, > and &, so that nothing in
