@@ -1,5 +1,7 @@
 package session
 
+import "maps"
+
 import "github.com/hew-agent/hew/internal/msg"
 
 // chain is the tree of a session as far as a writer needs it. The rules
@@ -21,9 +23,7 @@ func newChain(c *Conversation) chain {
 	out := chain{calls: map[string]string{}, parents: map[string]string{}, parts: map[string][]string{}}
 	if c != nil {
 		out.last, out.tail = c.Leaf, c.tail
-		for id, entry := range c.calls {
-			out.calls[id] = entry
-		}
+		maps.Copy(out.calls, c.calls)
 	}
 	return out
 }
