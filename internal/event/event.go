@@ -166,7 +166,12 @@ type Compacted struct {
 // TaskChanged says that a background task changed state.
 type TaskChanged struct {
 	ID, Kind, Status, Summary string
+	// Use is the id of the call that began it; OutputFile holds what it prints.
+	Use, OutputFile string
 }
+
+// TaskRunning is the Status of a task that has begun.
+const TaskRunning = "running"
 
 // Notice is something that a person should know and that is not an error of
 // the run: a fallback, a skipped setting, a torn line.

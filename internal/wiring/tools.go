@@ -15,6 +15,7 @@ import (
 	"github.com/hew-agent/hew/internal/backend/fsys"
 	"github.com/hew-agent/hew/internal/backend/search"
 	"github.com/hew-agent/hew/internal/backend/shell"
+	"github.com/hew-agent/hew/internal/event"
 	"github.com/hew-agent/hew/internal/msg"
 	"github.com/hew-agent/hew/internal/tool"
 )
@@ -190,14 +191,22 @@ func (b *build) dialect() shellread.Shell {
 	return shellread.Bash
 }
 
-// late is what happened in the background since the last request: a notice for
-// each command that ended.
-func (b *build) late() []*msg.Message {
+// late is what happened in the background since the last request: for the
+// model a notice of each command that ended, for surfaces each change.
+func (b *build) late() ([]*msg.Message, []event.TaskChanged) {
 	var out []*msg.Message
 	for _, n := range b.shell.Notices() {
 		m := msg.User(b.o.NewID(), b.o.Now(), n.Text)
 		m.Meta = true
 		out = append(out, m)
 	}
-	return out
+	var tasks []event.TaskChanged
+	for _, n := range b.shell.Changes() {
+		tasks = append(tasks, change(n))
+	}
+	return out, tasks
+}
+
+func change(n bash.Notice) event.TaskChanged {
+	return event.TaskChanged{ID: n.TaskID, Kind: n.Kind, Status: n.Status, Summary: n.Summary, Use: n.Use, OutputFile: n.OutputFile}
 }

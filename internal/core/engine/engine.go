@@ -107,9 +107,10 @@ type Config struct {
 	Shaper loop.Shaper
 	// Stops is asked when a reply has no calls. Optional.
 	Stops func(ctx context.Context, reply *msg.Message) loop.Stop
-	// Late is what the harness has to tell the model since the last request:
-	// background work that ended. Optional.
-	Late func() []*msg.Message
+	// Late is what happened in the background since the last request: messages
+	// for the model about work that ended, and each task that began or ended,
+	// for surfaces. Optional.
+	Late func() ([]*msg.Message, []event.TaskChanged)
 	// Output is the name of the tool that a reply must end with, "" for none.
 	Output   string
 	MaxTurns int

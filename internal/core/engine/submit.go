@@ -74,7 +74,7 @@ func (s *submission) run(ctx context.Context, in Input) {
 		return
 	}
 	since := e.ledger.Totals()
-	for ev := range loop.Run(ctx, e.config(since), history) {
+	for ev := range loop.Run(ctx, s.config(since), history) {
 		for _, c := range e.sides.take() {
 			s.keep(event.Event{Body: c})
 		}
@@ -187,13 +187,14 @@ func (e *Engine) account() session.Cost {
 }
 
 // config lays out one run for the loop.
-func (e *Engine) config(since Totals) loop.Config {
+func (s *submission) config(since Totals) loop.Config {
+	e := s.e
 	e.mu.Lock()
 	models := append([]string{e.model}, e.c.Model.Fallbacks...)
 	e.mu.Unlock()
 	return loop.Config{
 		Provider: e.c.Model.Provider, Models: models, Build: e.build, Tool: e.find, Env: e.env,
-		Gate: e.c.Gate, Shaper: e.c.Shaper, Steer: e.steer, Stops: e.stops, Apply: e.apply, Bound: e.c.Bound,
+		Gate: e.c.Gate, Shaper: e.c.Shaper, Steer: s.steer, Stops: e.stops, Apply: e.apply, Bound: e.c.Bound,
 		Spent:     func(name string, u msg.Usage) { e.ledger.add(e.c.Model.Lookup(name), u) },
 		Budget:    func() (event.Reason, string) { return e.ledger.over(e.c.Limits, since) },
 		MaxTurns:  e.c.MaxTurns,
@@ -205,12 +206,16 @@ func (e *Engine) config(since Totals) loop.Config {
 
 // steer is what joins the conversation at the loop's boundary: notices of the
 // harness first, then what a person typed.
-func (e *Engine) steer() []*msg.Message {
-	typed := e.queue.take()
-	if e.c.Late == nil {
+func (s *submission) steer() []*msg.Message {
+	typed := s.e.queue.take()
+	if s.e.c.Late == nil {
 		return typed
 	}
-	return append(e.c.Late(), typed...)
+	late, tasks := s.e.c.Late()
+	for _, t := range tasks {
+		s.keep(event.Event{Body: t})
+	}
+	return append(late, typed...)
 }
 
 // ceiling is the output cap for a reply that its cap cut short; a cap that the

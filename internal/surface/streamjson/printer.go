@@ -182,13 +182,7 @@ func (p *Printer) Event(e event.Event) {
 			Code    string `json:"code"`
 		}{p.head("system", "informational"), b.Text, string(b.Level), b.Code})
 	case event.TaskChanged:
-		p.write(struct {
-			envelope
-			Task   string `json:"task_id"`
-			Status string `json:"status"`
-			Output string `json:"output_file"`
-			Text   string `json:"summary"`
-		}{p.head("system", "task_notification"), b.ID, b.Status, "", b.Summary})
+		p.task(b)
 	case event.ToolStarted, event.HookRan, event.Asked, event.Answered, event.ModelCall, event.Shaped, event.Done:
 	}
 }
@@ -237,6 +231,33 @@ func (p *Printer) progress(e event.Event, b event.ToolProgress) {
 		Bytes   int64   `json:"output_bytes,omitempty"`
 		Text    string  `json:"output_tail,omitempty"`
 	}{p.head("tool_progress", ""), b.UseID, b.Name, parent(e), float64(b.Progress.Elapsed) / 1000, b.Progress.Bytes, b.Progress.Text})
+}
+
+// task tells the beginning or the end of a background task.
+func (p *Printer) task(b event.TaskChanged) {
+	if b.Status == event.TaskRunning {
+		p.write(struct {
+			envelope
+			Task       string `json:"task_id"`
+			Use        string `json:"tool_use_id"`
+			Text       string `json:"description"`
+			Kind       string `json:"task_type"`
+			Background bool   `json:"is_backgrounded"`
+		}{p.head("system", "task_started"), b.ID, b.Use, b.Summary, b.Kind, true})
+		return
+	}
+	status := b.Status
+	if status == "killed" {
+		status = "stopped" // the protocol's word
+	}
+	p.write(struct {
+		envelope
+		Task   string `json:"task_id"`
+		Use    string `json:"tool_use_id"`
+		Status string `json:"status"`
+		Output string `json:"output_file"`
+		Text   string `json:"summary"`
+	}{p.head("system", "task_notification"), b.ID, b.Use, status, b.OutputFile, b.Summary})
 }
 
 func (p *Printer) denied(b event.Decided) {

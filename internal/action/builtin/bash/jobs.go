@@ -23,6 +23,8 @@ type job struct {
 	command    string // as the model wrote it
 	read       int64  // bytes of output that the model was shown; guarded by Shell.mu
 	told       bool   // the model knows that it has ended; guarded by Shell.mu
+	began      bool   // Changes has told its beginning; guarded by Shell.mu
+	ended      bool   // Changes has told its end; guarded by Shell.mu
 }
 
 // Notice says that a background command has ended.
@@ -32,7 +34,7 @@ type Notice struct {
 	Use string
 	// Kind is "local_bash".
 	Kind string
-	// Status is completed, failed or killed.
+	// Status is running, completed, failed or killed.
 	Status string
 	// Summary is one sentence for people.
 	Summary    string
@@ -76,6 +78,25 @@ func (s *Shell) Notices() []Notice {
 		}
 		if st := j.Status(); st.State.Final() {
 			j.told = true
+			out = append(out, j.notice(st))
+		}
+	}
+	return out
+}
+
+// Changes tells programs and people, not the model, what became of the jobs
+// since the last call: each beginning, with Status running, and each end.
+func (s *Shell) Changes() []Notice {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var out []Notice
+	for _, j := range s.jobs {
+		if !j.began {
+			j.began = true
+			out = append(out, Notice{TaskID: j.ID(), Use: j.use, Kind: taskKind, Status: string(shell.Running), Summary: j.title})
+		}
+		if st := j.Status(); st.State.Final() && !j.ended {
+			j.ended = true
 			out = append(out, j.notice(st))
 		}
 	}
