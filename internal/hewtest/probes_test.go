@@ -28,6 +28,7 @@ func probes() map[string]func(*testscript.TestScript, bool, []string) {
 		"results":   cmdResults,
 		"size":      cmdSize,
 		"sides":     cmdSides,
+		"side":      cmdSide,
 	}
 }
 
