@@ -46,11 +46,6 @@ func (p *reply) message() *msg.Message {
 	return &msg.Message{ID: p.shown[0], Role: msg.RoleAssistant, Blocks: p.blocks, Reply: &info, Time: p.at}
 }
 
-type item struct {
-	part provider.Part
-	err  error
-}
-
 // attempt makes one request and takes in its answer. Calls that are safe to run
 // beside others start as soon as their block is complete.
 func (r *run) attempt(st state, a Attempt) *reply {
@@ -60,53 +55,35 @@ func (r *run) attempt(st state, a Attempt) *reply {
 	rep.batch = r.newBatch()
 	call := event.ModelCall{Model: a.Model, Break: req.Break}
 	ctx, cancel := context.WithCancel(provider.WithObserver(r.ctx, provider.Observer{Sent: func(n int) { call.Bytes = n }}))
-	parts := pump(ctx, r.Provider, req)
+	src := newSource(r.Provider.Stream(ctx, req))
 	for open := true; open; {
-		select {
-		case it, ok := <-parts:
-			switch {
-			case !ok:
-				open = false
-			case it.err != nil:
-				rep.err = it.err
-			default:
-				if call.First == 0 {
-					call.First = r.Now().Sub(rep.at)
-				}
-				r.take(rep, it.part)
+		var it item
+		switch it, open = src.await(ctx, rep.batch.running > 0, r.reports); {
+		case it.report != nil:
+			rep.hold(*it.report)
+		case it.err != nil:
+			rep.err = it.err
+		case it.part != nil:
+			if call.First == 0 {
+				call.First = r.Now().Sub(rep.at)
 			}
-		case e := <-r.reports:
-			rep.hold(e)
+			r.take(rep, it.part)
 		}
 		if r.gone || r.ctx.Err() != nil {
 			cancel()
 		}
 	}
+	if rep.err == nil {
+		rep.err = r.ctx.Err()
+	}
 	cancel()
+	src.stop()
 	call.Took, call.Usage, call.Err = r.Now().Sub(rep.at), rep.usage, classOf(rep.err)
 	if r.Spent != nil {
 		r.Spent(a.Model, rep.usage)
 	}
 	r.emit(call)
 	return rep
-}
-
-// pump pulls the provider's stream on a goroutine of its own, so that the loop
-// can hear its tools meanwhile. The channel has no buffer: a slow consumer
-// slows the stream. It is closed when the stream has ended.
-func pump(ctx context.Context, p provider.Provider, req *provider.Request) <-chan item {
-	ch := make(chan item)
-	go func() {
-		defer close(ch)
-		for part, err := range p.Stream(ctx, req) {
-			select {
-			case ch <- item{part, err}:
-			case <-ctx.Done():
-				return
-			}
-		}
-	}()
-	return ch
 }
 
 // take adds one part to the reply.
