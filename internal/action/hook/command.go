@@ -6,9 +6,9 @@ import (
 	"maps"
 	"strings"
 
-	"github.com/tidwall/gjson"
-
+	"github.com/hew-agent/hew/internal/backend/fsys"
 	"github.com/hew-agent/hew/internal/backend/shell"
+	"github.com/tidwall/gjson"
 )
 
 const (
@@ -33,7 +33,7 @@ func (d *Dispatcher) command(ctx context.Context, h *loaded, o *occasion) answer
 		return failure(err)
 	}
 	dir := o.session.Cwd
-	if dir == "" {
+	if fsys.KindOf(dir) != fsys.KindDir { // removing the folder must not switch the hooks off
 		dir = d.c.Project
 	}
 	res, err := d.c.Programs.Exec(ctx, shell.Program{

@@ -183,6 +183,16 @@ func TestParallelAndOnce(t *testing.T) {
 	}
 }
 
+// A call that removes the current folder does not switch the hooks off.
+func TestMissingFolder(t *testing.T) {
+	c, dir := real(t)
+	c.Session = func() Session { return Session{Cwd: filepath.Join(dir, "gone")} }
+	d := load(t, c, User, hookJSON(t, "PreToolUse", map[string]any{"command": "pwd >&2; exit 2"}))
+	if o := d.Fire(t.Context(), editing()); o.Behavior != tool.Deny || !strings.HasSuffix(o.Reason, filepath.Base(dir)) {
+		t.Errorf("%+v", o)
+	}
+}
+
 // Background hooks are not waited for and cannot decide; what they say comes
 // later, and exit code 2 of asyncRewake wakes the model.
 func TestAsync(t *testing.T) {

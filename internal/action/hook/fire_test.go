@@ -107,8 +107,6 @@ func TestMerge(t *testing.T) {
 // A hook that hangs, panics, fails or lies costs a notice; it blocks only when
 // it says so.
 func TestBrokenHooks(t *testing.T) {
-	hang := make(chan struct{})
-	t.Cleanup(func() { close(hang) })
 	c := testConfig()
 	c.Host = func(ctx context.Context, h HostCall) (json.RawMessage, error) {
 		switch h.ID {
@@ -147,7 +145,6 @@ func TestBrokenHooks(t *testing.T) {
 	if o := d.Fire(t.Context(), Stop{}); o.Blocked {
 		t.Errorf("a broken Stop hook keeps the agent from ending: %+v", o)
 	}
-	_ = hang
 }
 
 // A function that ignores its context is left behind after the grace.

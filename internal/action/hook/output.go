@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -67,6 +68,24 @@ var ownFields = sync.OnceValue(func() map[string]field {
 		"worktreePath":             text(WorktreePath, func(o *Outcome) *string { return &o.Worktree }),
 	}
 })
+
+// Outputs names the fields of the output that the event knows; those of
+// hookSpecificOutput come after a dot.
+func (r Row) Outputs() []string {
+	var out []string
+	for key, f := range topFields() {
+		if f.column&r.Returns != 0 {
+			out = append(out, key)
+		}
+	}
+	for key, f := range ownFields() {
+		if f.column&r.Returns != 0 {
+			out = append(out, "."+key)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
 
 func text(c Column, at func(*Outcome) *string) field {
 	return field{c, func(o *Outcome, raw json.RawMessage) error { return json.Unmarshal(raw, at(o)) }}

@@ -17,9 +17,12 @@ import (
 
 // Answer is what the hooks before a call said together.
 type Answer struct {
-	// Behavior is the most restrictive of allow, ask, Defer, deny; "" for nothing.
+	// Behavior is the most restrictive of allow, ask and deny; "" for nothing.
 	Behavior tool.Behavior
 	Reason   string
+	// Deferred tells that a hook puts the call off. Behavior is then ask, which is
+	// what it means wherever calls cannot be kept for a resume.
+	Deferred bool
 	// Input replaces the call's input and is judged again.
 	Input json.RawMessage
 	// Context is for the model, beside the call's result. After adds it when the
@@ -71,7 +74,11 @@ func (c *Calls) Before(ctx context.Context, p tool.Planned, emit func(event.Body
 	d.calls.put(p.Use.ID, pendingCall{planned: p, context: o.Context})
 	d.mu.Unlock()
 	d.halt(p.Env.Agent, o)
-	return Answer{Behavior: o.Behavior, Reason: o.Reason, Input: o.Input, Context: o.Context}
+	a := Answer{Behavior: o.Behavior, Reason: o.Reason, Input: o.Input, Context: o.Context}
+	if a.Behavior == Defer {
+		a.Behavior, a.Deferred = tool.Ask, true
+	}
+	return a
 }
 
 // After tells the hooks of a call's result and returns what the model will see.

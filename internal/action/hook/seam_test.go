@@ -3,6 +3,7 @@ package hook
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -115,6 +116,25 @@ func TestHalt(t *testing.T) {
 	}
 	if r, _ := d.Halted(""); r != "" {
 		t.Error("the next run is stopped too")
+	}
+}
+
+// A gate that cannot keep calls asks about one that was put off.
+func TestDeferAsks(t *testing.T) {
+	d := load(t, answers(map[string]string{"x": pre(`"permissionDecision":"defer"`)}), Host, callbacks("PreToolUse", "x"))
+	if a := d.ForGate().Before(t.Context(), plan(t, fakeTool("Edit", ""), `{}`), func(event.Body) {}); a.Behavior != tool.Ask || !a.Deferred {
+		t.Errorf("%+v", a)
+	}
+}
+
+// Calls that never get a result do not pile up.
+func TestPendingCallsAreBounded(t *testing.T) {
+	var p pendingCalls
+	for i := range 3 * maxPending {
+		p.put(fmt.Sprint(i), pendingCall{})
+	}
+	if len(p.byID) > maxPending || len(p.order) > maxPending {
+		t.Error(len(p.byID), len(p.order))
 	}
 }
 

@@ -186,8 +186,7 @@ func row(in Input, r Row) Row {
 func rowOf(in Input) *Row { return rowIndex()[reflect.TypeOf(in).Name()] }
 
 func fields(out []Field, t reflect.Type) []Field {
-	for i := range t.NumField() {
-		f := t.Field(i)
+	for f := range t.Fields() {
 		tag, ok := f.Tag.Lookup("json")
 		if f.Anonymous && !ok {
 			out = fields(out, f.Type)

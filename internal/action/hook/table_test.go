@@ -232,6 +232,13 @@ func TestOutcomeColumns(t *testing.T) {
 	}
 }
 
+func TestOutputsNamesTheColumns(t *testing.T) {
+	r := rowIndex()["PermissionRequest"]
+	if got := r.Outputs(); !slices.Equal(got, []string{".decision", "continue", "stopReason", "suppressOutput", "systemMessage", "terminalSequence"}) {
+		t.Error(got)
+	}
+}
+
 func checkColumn(t *testing.T, r Row, name, text string, spec map[string][]string) {
 	t.Helper()
 	o, err := parseOutput(&r, text)
