@@ -72,3 +72,27 @@ func AcceptTrust(ctx context.Context, h Home, cwd string) error {
 		return d.Set(true, "projects", TrustKey(cwd), "hasTrustDialogAccepted")
 	})
 }
+
+// ForgetTrust takes the mark for cwd back; what else is known of the folder stays.
+func ForgetTrust(ctx context.Context, h Home, cwd string) error {
+	if fsys.KindOf(h.State()) == fsys.KindMissing {
+		return nil
+	}
+	return fsys.UpdateJSON(ctx, h.State(), fsys.WriteOptions{Mode: 0o600}, func(d *fsys.JSONDoc) error {
+		return d.Set(false, "projects", TrustKey(cwd), "hasTrustDialogAccepted")
+	})
+}
+
+// CheckoutRoot is the root of the checkout that cwd lies in, a linked worktree's own, else cwd.
+func CheckoutRoot(cwd string) string {
+	for dir := cwd; ; {
+		if k := fsys.KindOf(filepath.Join(dir, ".git")); k == fsys.KindDir || k == fsys.KindRegular {
+			return dir
+		}
+		up := filepath.Dir(dir)
+		if up == dir {
+			return cwd
+		}
+		dir = up
+	}
+}
