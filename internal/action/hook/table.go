@@ -72,16 +72,25 @@ const (
 
 // String is the name in configuration files.
 func (k Kind) String() string {
-	for name, kind := range kindNames {
-		if kind == k {
+	for i, name := range kindNames {
+		if k == 1<<i {
 			return name
 		}
 	}
 	return "unknown"
 }
 
-var kindNames = map[string]Kind{
-	"command": Command, "http": HTTP, "mcp_tool": MCPTool, "prompt": Prompt, "agent": Verifier, "callback": Callback,
+// kindNames are the names of the kinds, in the order of their bits.
+var kindNames = [...]string{"command", "http", "mcp_tool", "prompt", "agent", "callback"}
+
+// kindOf is 0 for a name that is none.
+func kindOf(name string) Kind {
+	for i, n := range kindNames {
+		if n == name {
+			return 1 << i
+		}
+	}
+	return 0
 }
 
 // Row is one published event.

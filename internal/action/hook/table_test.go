@@ -180,8 +180,8 @@ func TestPayloads(t *testing.T) {
 			if !ok && !(f.Optional && f.Type == "array") {
 				t.Errorf("%s: no %s", r.Event, f.Name)
 			}
-			if ok && f.Type != "any" && kindOf(v) != f.Type {
-				t.Errorf("%s: %s is %s, not %s", r.Event, f.Name, kindOf(v), f.Type)
+			if ok && f.Type != "any" && jsonKind(v) != f.Type {
+				t.Errorf("%s: %s is %s, not %s", r.Event, f.Name, jsonKind(v), f.Type)
 			}
 		}
 		if strings.Contains(string(o.payload), `\u003c`) {
@@ -193,7 +193,7 @@ func TestPayloads(t *testing.T) {
 	}
 }
 
-func kindOf(v any) string {
+func jsonKind(v any) string {
 	switch v.(type) {
 	case string:
 		return "string"

@@ -76,7 +76,7 @@ func decodeHandler(raw json.RawMessage) (wireHook, error) {
 
 func (w wireHook) hook() Hook {
 	h := Hook{
-		Kind: kindNames[w.Type], If: strings.TrimSpace(w.If), Status: w.StatusMessage, Once: w.Once,
+		Kind: kindOf(w.Type), If: strings.TrimSpace(w.If), Status: w.StatusMessage, Once: w.Once,
 		Async: w.Async || w.AsyncRewake, Rewake: w.AsyncRewake, BlockOnFailure: w.OnFailure == "block",
 		Command: w.Command, Args: w.Args, Shell: w.Shell, URL: w.URL, Headers: w.Headers, AllowedEnv: w.AllowedEnvVars,
 		Server: w.Server, Tool: w.Tool, Input: w.Input, Prompt: w.Prompt, Model: w.Model,
