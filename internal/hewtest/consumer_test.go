@@ -84,7 +84,7 @@ func TestSlowReaderPausesTheModel(t *testing.T) {
 	const blocks, lines = 20, 10_000 // of 100 bytes: 20 MB
 	var sc script.Scenario
 	var all strings.Builder
-	step := script.Step{Chunk: 1000}
+	step := script.Step{Chunk: 8000}
 	for b := range blocks {
 		var text strings.Builder
 		for i := range lines {
