@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/hew-agent/hew/internal/action/policy"
-	"github.com/hew-agent/hew/internal/action/policy/shellread"
 	"github.com/hew-agent/hew/internal/event"
 	"github.com/hew-agent/hew/internal/tool"
 )
@@ -44,7 +43,7 @@ type Config struct {
 	Snapshot *policy.Snapshot
 	Paths    policy.Paths
 	// Shell is the language of the shell that runs commands.
-	Shell shellread.Shell
+	Shell policy.Shell
 	// Confined tells that a shell call would run in the sandbox, and that this
 	// is enough to run it unasked. Nil is never.
 	Confined func(tool.Planned) bool

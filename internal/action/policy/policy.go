@@ -105,6 +105,9 @@ type Paths interface {
 	Glob(pattern string) []string
 }
 
+// Shell is the language of the shell that runs commands.
+type Shell = shellread.Shell
+
 // Request is one call to decide about.
 type Request struct {
 	Spec   tool.Spec
@@ -114,7 +117,7 @@ type Request struct {
 	// Cwd is where the call runs; empty means the start directory.
 	Cwd   string
 	Paths Paths
-	Shell shellread.Shell
+	Shell Shell
 	// Hook is what PreToolUse hooks answered: "" when nothing, otherwise one of
 	// the behaviors, with the hook's reason.
 	Hook       tool.Behavior
