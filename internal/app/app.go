@@ -78,6 +78,7 @@ func commands() []command {
 		{"auth", "status [--json|--text]", "say which credential would be used, without showing it", runAuth},
 		{"doctor", "", "check the installation and the settings; changes nothing", runDoctor},
 		{"permissions", "list|explain CALL|test FILE", "show what decides about calls, explain one, judge case tables", runPermissions},
+		{"trust", "[list] [--json]|accept|forget", "show what this folder would run or be granted, and agree to it or take that back", runTrust},
 		{"auto-mode", "defaults|config", "print the rules of auto mode's classifier: hew's own, or those in force here", runAutoMode},
 		{"completion", "bash|zsh|fish", "print a shell completion script", runCompletion},
 		{"help", "[command]", "print this help", runHelp},

@@ -115,6 +115,7 @@ func safetyOptions() []option {
 		{name: "allow-dangerously-skip-permissions", group: groupSafe, help: "allow a later switch to bypassPermissions without starting in it", bind: flag(func(o *Options) *bool { return &o.AllowSkip })},
 		{name: "permission-prompts", arity: one, value: "who", group: groupSafe, choices: []string{"host", "none"}, help: "who answers questions of a headless run; none denies them", bind: text(func(o *Options) *string { return &o.Prompts })},
 		{name: "permission-prompt-tool", arity: one, value: "tool", group: groupSafe, help: `"stdio" puts questions to the program on stdin and stdout`, bind: text(func(o *Options) *string { return &o.PromptTool })},
+		{name: "trust", group: groupSafe, help: "use all that this folder's own settings run, grant and name, for this run only (see hew trust)", bind: flag(func(o *Options) *bool { return &o.Trust })},
 		{name: "add-dir", arity: many, value: "dirs", group: groupSafe, help: "further working directories", bind: words(func(o *Options) *[]string { return &o.AddDirs })},
 		{name: "settings", arity: one, value: "file|json", group: groupSafe, help: "settings above the user's and the project's", bind: text(func(o *Options) *string { return &o.Settings })},
 		{name: "setting-sources", arity: one, value: "list", group: groupSafe, help: "which of user, project and local settings to read", bind: func(o *Options, f *pflag.FlagSet, name, short, help string) {
@@ -144,7 +145,7 @@ func outputOptions() []option {
 type Options struct {
 	Print, Bare, Continue, Fork, NoPersist               bool
 	SkipPermissions, AllowSkip, Partial, Replay, Verbose bool
-	Version, Help                                        bool
+	Version, Help, Trust                                 bool
 	Resume, SessionID, Name, Model, Fallback, Effort     string
 	Thinking, Betas                                      string
 	MaxThinking, MaxTurns, TaskBudget                    int

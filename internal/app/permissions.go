@@ -58,7 +58,7 @@ func (e Env) permissions(args []string) (p *wiring.Permissions, asked string, as
 		Version: Version(), Environ: e.Environ, Cwd: e.Dir, Bare: o.Bare,
 		Allowed: ruleList(o.Allowed), Disallowed: ruleList(o.Disallowed), AddDirs: o.AddDirs, Mode: o.Mode,
 		SkipPermissions: o.SkipPermissions, AllowSkip: o.AllowSkip, NoPrompts: o.Prompts == "none",
-		Settings: o.Settings, Sources: o.Sources,
+		Settings: o.Settings, Sources: o.Sources, Consent: o.consent(),
 		Notice: func(s string) { fmt.Fprintln(e.Stderr, "hew: "+s) },
 	})
 	return p, o.Prompt, asJSON, err

@@ -9,6 +9,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -16,6 +17,7 @@ import (
 	"github.com/hew-agent/hew/internal/core/engine"
 	"github.com/hew-agent/hew/internal/event"
 	"github.com/hew-agent/hew/internal/state/session"
+	"github.com/hew-agent/hew/internal/state/trust"
 	"github.com/hew-agent/hew/internal/surface/streamjson"
 	"github.com/hew-agent/hew/internal/wiring"
 )
@@ -228,7 +230,7 @@ func (r *headless) wiring(host *streamjson.Host) (*wiring.Options, error) {
 		Bare: o.Bare, Tools: ruleList(o.Tools), ToolsGiven: o.Given("tools"),
 		Allowed: ruleList(o.Allowed), Disallowed: ruleList(o.Disallowed), AddDirs: o.AddDirs, Mode: o.Mode,
 		SkipPermissions: o.SkipPermissions, AllowSkip: o.AllowSkip, NoPrompts: o.Prompts == "none",
-		Settings: o.Settings, Sources: o.Sources, Events: o.Partial, Notice: r.warn,
+		Settings: o.Settings, Sources: o.Sources, Consent: o.consent(), Events: o.Partial, Notice: r.warn,
 		Now: time.Now, Sleep: engine.Sleep, Jitter: rand.Float64, NewID: session.NewID,
 	}
 	if host != nil && o.PromptTool == "stdio" && o.Prompts != "none" {
@@ -241,6 +243,19 @@ func (r *headless) wiring(host *streamjson.Host) (*wiring.Options, error) {
 		return nil, err
 	}
 	return w, nil
+}
+
+// consent is what the command line says about the folder's own settings.
+// Naming the project's settings as a source agrees to what they run.
+func (o *Options) consent() trust.Consent {
+	named := slices.ContainsFunc(strings.Split(o.Sources, ","), func(s string) bool { return strings.TrimSpace(s) == "project" })
+	switch {
+	case o.Trust:
+		return trust.ConsentAll
+	case o.Given("setting-sources") && named:
+		return trust.ConsentRun
+	}
+	return trust.ConsentNone
 }
 
 func (r *headless) entrypoint() string {

@@ -30,6 +30,7 @@ import (
 	"github.com/hew-agent/hew/internal/state/prompt"
 	"github.com/hew-agent/hew/internal/state/session"
 	"github.com/hew-agent/hew/internal/state/settings"
+	"github.com/hew-agent/hew/internal/state/trust"
 	"github.com/hew-agent/hew/internal/tool"
 )
 
@@ -73,6 +74,8 @@ type Options struct {
 	SkipPermissions, AllowSkip   bool
 	NoPrompts                    bool
 	Settings, Sources            string
+	// Consent is what the user said about the folder for this run.
+	Consent trust.Consent
 
 	Events bool
 	Trace  func(event.Event)
@@ -144,6 +147,8 @@ type build struct {
 	git            func() *prompt.Git // see askGit
 	gateRef        *gate.Gate
 	facts          *shellread.Reader
+	trust          trust.Verdict        // what the folder asks for, and whether the user agreed
+	keeps          bool                 // a first sight of a trusted folder is recorded
 	files          func() []memory.File // instructions, read once
 	said           *classify.Transcript
 	judge          *classify.Classifier // nil when auto mode is switched off
@@ -159,7 +164,7 @@ func (b *build) notice(text string) {
 // to a model and, for a new session, nothing was written. When ctx has ended,
 // Close does not wait for background commands.
 func Open(ctx context.Context, o *Options) (*Conversation, error) {
-	b := &build{o: o, conv: &Conversation{}, facts: shellread.NewReader(rememberedCommands)}
+	b := &build{o: o, conv: &Conversation{}, facts: shellread.NewReader(rememberedCommands), keeps: true}
 	c, err := b.open(ctx)
 	if err != nil {
 		return nil, errors.Join(err, b.conv.Close())
@@ -226,18 +231,19 @@ func (b *build) locate() error {
 	if err != nil {
 		return err
 	}
-	trust, err := settings.ReadTrust(b.home, cwd)
-	if err != nil {
-		b.notice("the trust marks cannot be read, so this folder counts as untrusted: " + err.Error())
+	b.settingsConfig = settings.Config{
+		Home: b.home, Cwd: cwd, ManagedDir: b.o.getenv("HEW_MANAGED_DIR"), FlagSettings: b.o.Settings, Sources: sources,
 	}
-	b.settingsConfig = settings.Config{Home: b.home, Cwd: cwd, ManagedDir: b.o.getenv("HEW_MANAGED_DIR"), FlagSettings: b.o.Settings, Sources: sources, Trust: trust}
+	b.judgeFolder()
 	var problems []settings.Problem
 	b.settings, problems = settings.Load(b.settingsConfig)
 	for _, p := range problems {
 		if p.Scope == settings.Flag && p.Severity == settings.FileIgnored {
 			return fmt.Errorf("--settings: %s", p)
 		}
-		b.notice(p.String())
+		if p.Severity != settings.Held { // told in one line; see judgeFolder
+			b.notice(p.String())
+		}
 	}
 	b.place = engine.Place{Cwd: cwd, Project: cwd, Roots: []string{cwd}}
 	return b.addDirs()
