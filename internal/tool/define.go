@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // InputError is an input that does not fit the schema. Its text names each
@@ -25,19 +26,23 @@ func (e *InputError) Error() string {
 
 // Define makes a tool of a spec and a typed plan function. The input is
 // checked against spec.Schema before plan runs, so plan sees only well-typed
-// values. It panics on a schema that it cannot read: a programming error that
+// values. The schema is read when the first call comes, since most runs use few
+// of their tools; one that cannot be read panics then: a programming error that
 // any use of the tool shows.
 func Define[In any](spec Spec, plan func(In, Env) (Call, error)) Tool {
-	var s schema
-	if err := json.Unmarshal(spec.Schema, &s); err != nil {
-		panic(fmt.Sprintf("tool %s: schema: %v", spec.Name, err))
-	}
-	return &defined[In]{spec, &s, plan}
+	read := sync.OnceValue(func() *schema {
+		var s schema
+		if err := json.Unmarshal(spec.Schema, &s); err != nil {
+			panic(fmt.Sprintf("tool %s: schema: %v", spec.Name, err))
+		}
+		return &s
+	})
+	return &defined[In]{spec, read, plan}
 }
 
 type defined[In any] struct {
 	spec   Spec
-	schema *schema
+	schema func() *schema
 	plan   func(In, Env) (Call, error)
 }
 
@@ -51,7 +56,7 @@ func (d *defined[In]) Plan(raw json.RawMessage, env Env) (Call, error) {
 	if err := json.Unmarshal(raw, &v); err != nil {
 		return nil, &InputError{d.spec.Name, []string{"The input is not valid JSON: " + err.Error()}}
 	}
-	if faults := d.schema.check("", v); len(faults) > 0 {
+	if faults := d.schema().check("", v); len(faults) > 0 {
 		return nil, &InputError{d.spec.Name, faults}
 	}
 	var in In

@@ -1,0 +1,20 @@
+package builtin
+
+import (
+	"encoding/json"
+	"errors"
+	"testing"
+
+	"github.com/hew-agent/hew/internal/tool"
+)
+
+// A schema is read when its tool is first called, so nothing but this shows
+// one that cannot be read before somebody needs the tool.
+func TestEverySchemaIsRead(t *testing.T) {
+	for _, ch := range All(Config{}) {
+		_, err := ch.Tool.Plan(json.RawMessage(`{"no such parameter": 1}`), tool.Env{})
+		if fault := new(tool.InputError); !errors.As(err, &fault) {
+			t.Errorf("%s took a parameter that its schema does not know: %v", ch.Tool.Spec().Name, err)
+		}
+	}
+}
