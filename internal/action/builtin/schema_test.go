@@ -12,9 +12,9 @@ import (
 // one that cannot be read before somebody needs the tool.
 func TestEverySchemaIsRead(t *testing.T) {
 	for _, ch := range All(Config{}) {
-		_, err := ch.Tool.Plan(json.RawMessage(`{"no such parameter": 1}`), tool.Env{})
+		_, err := ch.Tool.Plan(json.RawMessage(`[]`), tool.Env{})
 		if fault := new(tool.InputError); !errors.As(err, &fault) {
-			t.Errorf("%s took a parameter that its schema does not know: %v", ch.Tool.Spec().Name, err)
+			t.Errorf("%s took a list for its parameters: %v", ch.Tool.Spec().Name, err)
 		}
 	}
 }
