@@ -1,13 +1,17 @@
 package app
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"slices"
 	"strings"
 	"text/tabwriter"
+	"unicode"
+	"unicode/utf16"
 
 	"github.com/hew-agent/hew/internal/backend/fsys"
 	"github.com/hew-agent/hew/internal/event"
@@ -78,7 +82,7 @@ func listPermissions(e Env, args []string) error {
 		return err
 	}
 	if asJSON {
-		return printJSON(e.Stdout, l)
+		return shownJSON(e.Stdout, l, "  ")
 	}
 	return writeList(e.Stdout, l)
 }
@@ -137,7 +141,7 @@ func explainPermission(e Env, args []string) error {
 		return &usageError{err.Error()}
 	}
 	if asJSON {
-		return printJSON(e.Stdout, x)
+		return shownJSON(e.Stdout, x, "  ")
 	}
 	return writeExplanation(e.Stdout, x)
 }
@@ -213,6 +217,32 @@ func remedy(s event.Suggestion) string {
 	return strings.Join(parts, " with ") + " (kept in " + s.Destination + ")"
 }
 
+// shownJSON prints v for programs on a stream that may be a terminal: what
+// could steer it, or is no character, is written as an escape.
+func shownJSON(w io.Writer, v any, indent string) error {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", indent)
+	if err := enc.Encode(v); err != nil {
+		return err
+	}
+	var out strings.Builder
+	for _, r := range b.String() { // an invalid byte comes as U+FFFD
+		switch {
+		case r == '\n' || unicode.IsPrint(r):
+			out.WriteRune(r)
+		case r > 0xffff:
+			hi, lo := utf16.EncodeRune(r)
+			fmt.Fprintf(&out, `\u%04x\u%04x`, hi, lo)
+		default:
+			fmt.Fprintf(&out, `\u%04x`, r)
+		}
+	}
+	_, err := io.WriteString(w, out.String())
+	return err
+}
+
 // caseAnswer is a line of hew permissions test.
 type caseAnswer struct {
 	ID      string `json:"id"`
@@ -263,20 +293,16 @@ func judgeFile(e Env, cases *wiring.Cases, name string) (wiring.Tally, error) {
 		defer f.Close()
 		in = f
 	}
-	enc := json.NewEncoder(e.Stdout)
-	enc.SetEscapeHTML(false)
 	var broken error
 	t, err := cases.Table(in, func(r wiring.CaseResult, fault error) {
 		if fault != nil {
 			fmt.Fprintf(e.Stderr, "%s: %s: no answer: %v\n", fsys.Printable(name), fsys.Printable(r.Case.ID), fault)
 			return
 		}
-		if err := enc.Encode(caseAnswer{
+		broken = errors.Join(broken, shownJSON(e.Stdout, caseAnswer{
 			ID: r.Case.ID, Verdict: r.Verdict, Expect: r.Case.Expect, Level: r.Case.Level, Right: r.Right,
 			Layer: r.Layer, Reason: r.Reason, Part: r.Part, Rule: r.Rule,
-		}); err != nil {
-			broken = err
-		}
+		}, ""))
 	})
 	if err == nil {
 		err = broken
