@@ -103,7 +103,13 @@ type ToolFinished struct {
 	Took   time.Duration
 	// Ran is false when the call was not executed.
 	Ran bool
+	// Layer is PreFilter for a call of a tool that exists and is kept from the
+	// model, else "": what else keeps a call from running is in Decided.
+	Layer string
 }
+
+// PreFilter is the safety layer that hides tools which are denied as a whole.
+const PreFilter = "pre-filter"
 
 // Decided says how a call was judged.
 type Decided struct {

@@ -91,7 +91,7 @@ func describe(b event.Body) (line, bool) {
 	case event.ToolStarted:
 		return line{Kind: "tool_start", Tool: b.Use.Name, Use: b.Use.ID, Title: b.Title}, true
 	case event.ToolFinished:
-		return line{Kind: "tool_stop", Tool: b.Use.Name, Use: b.Use.ID, MS: b.Took.Milliseconds(), Result: finished(b)}, true
+		return line{Kind: "tool_stop", Tool: b.Use.Name, Use: b.Use.ID, MS: b.Took.Milliseconds(), Result: finished(b), Layer: b.Layer}, true
 	case event.Shaped:
 		return line{Kind: "shaper", Name: b.Stage, Before: b.Before, After: b.After, Reason: b.Detail}, true
 	case event.Compacted:

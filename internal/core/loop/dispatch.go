@@ -25,8 +25,10 @@ type call struct {
 	use       *msg.ToolUse
 	entry     string // id of the message that shows the tool_use
 	malformed string
-	planned   *tool.Planned
-	env       tool.Env
+	// layer names what kept the call from being judged at all; see event.ToolFinished.
+	layer   string
+	planned *tool.Planned
+	env     tool.Env
 	// answer is set when the call can be answered without running it.
 	answer *tool.Result
 	safe   bool
@@ -95,13 +97,16 @@ func (b *batch) add(use *msg.ToolUse, malformed, entry string) {
 // plan validates the call. What cannot run is answered here; nothing has
 // asked for permission and no hook has fired yet.
 func (b *batch) plan(c *call) {
-	c.answer, c.planned = nil, nil
+	c.answer, c.planned, c.layer = nil, nil, ""
 	if c.malformed != "" {
 		c.reject(malformedText)
 		return
 	}
 	t, ok := b.r.Tool(c.use.Name)
 	if !ok {
+		if t != nil {
+			c.layer = event.PreFilter
+		}
 		c.reject("Error: No such tool available: " + c.use.Name)
 		return
 	}
@@ -311,7 +316,7 @@ func (b *batch) resolve(c *call, out *outcome) {
 		o = msg.Failed
 	}
 	m := &msg.Message{ID: b.r.NewID(), Role: msg.RoleUser, Blocks: []msg.Block{msg.NewToolResult(c.use.ID, res.Content, o)}, Time: b.r.Now()}
-	c.done = &event.ToolFinished{Use: use, Msg: m, Result: res, Took: out.took, Ran: out.ran}
+	c.done = &event.ToolFinished{Use: use, Msg: m, Result: res, Took: out.took, Ran: out.ran, Layer: c.layer}
 	c.refusal, c.verdict = out.refusal, out.verdict
 	b.r.emit(*c.done)
 	b.apply(c, res.Effects)
