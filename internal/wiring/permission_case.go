@@ -113,7 +113,7 @@ func (c *Cases) Judge(row PermissionCase) (CallExplanation, error) {
 	}
 	sketch := newSketch(st.Tree)
 	g := gate.New(gate.Config{Snapshot: policy.New(cfg), Paths: sketch, Shell: dialect, Confined: st.confined(dialect)})
-	input := atHome(t.Spec(), row.Input)
+	input := st.atHome(t.Spec(), row.Input)
 	return explained(t.Spec().Name, row.Input, judge(g, t, input, b.questionEnv(), hook)), nil
 }
 
@@ -347,9 +347,10 @@ func leftOut(patterns []string, command string, dialect shellread.Shell) bool {
 	return len(parts) > 0
 }
 
-// atHome puts the row's home for ~ in the path of a file tool.
-func atHome(s tool.Spec, input json.RawMessage) json.RawMessage {
-	if f := s.RuleFamily; f == "" {
+// atHome puts the row's home for ~ in the path of a file tool, and writes a
+// Windows path as policy reads paths.
+func (st *caseSettings) atHome(s tool.Spec, input json.RawMessage) json.RawMessage {
+	if s.RuleFamily == "" {
 		s.RuleFamily = s.Name
 	}
 	if s.RuleFamily != families.Read && s.RuleFamily != families.Edit {
@@ -360,11 +361,28 @@ func atHome(s tool.Spec, input json.RawMessage) json.RawMessage {
 		return input
 	}
 	for k, v := range in {
-		if rest, ok := strings.CutPrefix(fmt.Sprint(v), "~/"); ok {
-			in[k] = path.Join(caseHome, rest)
+		name, ok := v.(string)
+		if !ok {
+			continue
 		}
+		if st.Platform == "windows" {
+			name = slashed(name)
+		}
+		if rest, ok := strings.CutPrefix(name, "~/"); ok {
+			name = path.Join(caseHome, rest)
+		}
+		in[k] = name
 	}
 	return text(in)
+}
+
+// slashed writes C:\a as /c/a and \\host\share as //host/share.
+func slashed(name string) string {
+	name = strings.ReplaceAll(name, `\`, "/")
+	if len(name) > 1 && name[1] == ':' {
+		return "/" + strings.ToLower(name[:1]) + "/" + strings.TrimPrefix(name[2:], "/")
+	}
+	return name
 }
 
 func absolute(dir string) string {

@@ -75,6 +75,9 @@ func TestCaseEnvironment(t *testing.T) {
 		{`{"id":"15","tool":"Task","input":{"subagent_type":"Explore"},"settings":{"deny":["Agent(Explore)"]}}`, "deny"},
 		{`{"id":"16","tool":"NewTool","input":{}}`, "ask"},
 		{`{"id":"17","tool":"Write","input":{"file_path":"a"},"settings":{"mode":"plan"}}`, "deny"},
+		{`{"id":"19","tool":"Read","input":{"file_path":"C:\\Users\\dev\\.ssh\\id"},"settings":{"platform":"windows"}}`, "ask"},
+		{`{"id":"20","tool":"Read","input":{"file_path":"\\\\host\\share\\x"},"settings":{"platform":"windows"}}`, "ask"},
+		{`{"id":"21","tool":"Read","input":{"file_path":"sub\\SECRET"},"settings":{"deny":["Read(sub/secret)"],"platform":"windows"}}`, "deny"},
 		{`{"id":"18","tool":"Write","input":{"file_path":"a","content":7}}`, "deny"},
 	} {
 		r, err := judgeRow(t, c.row)
