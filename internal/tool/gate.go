@@ -75,7 +75,7 @@ type Decision struct {
 
 // Step is one step of the permission chain.
 type Step struct {
-	// Name is the stage: validate, hooks, deny, ask, safety, mode, allow, classifier, question.
+	// Name is the stage: validate, hooks, deny, ask, safety, mode, allow, classifier, non-restoration, question.
 	Name    string `json:"step"`
 	Outcome string `json:"outcome"`
 	Detail  string `json:"detail,omitempty"`

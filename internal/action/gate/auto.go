@@ -61,3 +61,12 @@ func noticeOf(v classify.Verdict) (event.Notice, bool) {
 	}
 	return n, v.Behavior != tool.Allow
 }
+
+// unrestored names, in the trace of a question of a resumed session, the layer
+// that makes it one: what was granted before is not granted any more.
+func (g *Gate) unrestored(d policy.Decision) policy.Decision {
+	if g.c.Resumed {
+		d.Trace = append(d.Trace, tool.Step{Name: "non-restoration", Outcome: "none", Detail: "the session was resumed; what was granted in it before is not restored"})
+	}
+	return d
+}

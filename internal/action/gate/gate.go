@@ -53,6 +53,9 @@ type Config struct {
 	Hooks Hooks
 	// Classifier is nil when auto mode is not available.
 	Classifier Classifier
+	// Resumed tells that the session goes on from an earlier process, whose
+	// session grants are not restored.
+	Resumed bool
 	// BypassAllowed tells that bypassPermissions was enabled at launch.
 	BypassAllowed bool
 	// Save writes a lasting answer to the settings file of its destination. Optional.
@@ -136,7 +139,7 @@ func (g *Gate) Admit(ctx context.Context, p tool.Planned, emit func(event.Body))
 		d = g.classified(ctx, p, d, before, emit)
 	}
 	if d.Behavior == tool.Ask {
-		return g.ask(ctx, p, d, before, emit)
+		return g.ask(ctx, p, g.unrestored(d), before, emit)
 	}
 	if d.Behavior == tool.Deny {
 		return g.refuse(p, d.Decision, tool.Failure(denialText(p, d.Decision)), emit)
