@@ -29,8 +29,13 @@ func TestExit(t *testing.T) {
 			code   int
 			signal syscall.Signal
 		}{
-			{"exit 0", 0, 0}, {"exit 7", 7, 0}, {"exit 255", 255, 0}, {"kill -TERM $$", -1, unix.SIGTERM}, {"kill -KILL $$", -1, unix.SIGKILL},
-			{"kill -SEGV $$", -1, unix.SIGSEGV}, {"(exit 3); exit $?", 3, 0},
+			{"exit 0", 0, 0},
+			{"exit 7", 7, 0},
+			{"exit 255", 255, 0},
+			{"kill -TERM $$", -1, unix.SIGTERM},
+			{"kill -KILL $$", -1, unix.SIGKILL},
+			{"kill -SEGV $$", -1, unix.SIGSEGV},
+			{"(exit 3); exit $?", 3, 0},
 		} {
 			cmd := b.cmd(t.Context(), t, "/bin/bash", "-c", c.script)
 			_ = cmd.Run() // the state says it

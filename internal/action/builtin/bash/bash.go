@@ -83,6 +83,11 @@ type Config struct {
 	HideSecrets bool
 	Background  Background
 	Carry       Carry
+	// Outside tells whether a command runs outside of the sandbox; wanted is
+	// what the call itself asked for. Nil: there is no sandbox.
+	Outside func(command string, wanted bool) bool
+	// MayAsk offers the field by which a call asks to run outside.
+	MayAsk bool
 }
 
 // Limits of time (tools.md §5). A job may be given more than the default, up

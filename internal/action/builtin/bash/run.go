@@ -23,17 +23,29 @@ type bashInput struct {
 	Timeout     float64 `json:"timeout"`
 	Description string  `json:"description"`
 	Background  bool    `json:"run_in_background"`
+	Unsandboxed bool    `json:"dangerouslyDisableSandbox"`
 }
 
 func (s *Shell) newBash() tool.Tool {
 	spec := tool.Spec{Name: bashName, MainField: "command", Always: true, MaxResult: s.maxResult()}
 	description, schema := embedded("bash.md"), embedded("bash.json")
-	if s.c.Background == WithBackground {
-		return define(&s.c, spec, append(description, embedded("background.md")...), schema, s.plan)
+	var gone []string
+	if s.c.Outside != nil {
+		description = append(description, embedded("sandbox.md")...)
 	}
-	schema, err := sjson.DeleteBytes(schema, "properties.run_in_background")
-	if err != nil {
-		panic(err) // a fault of the build, which any test shows
+	if s.c.Outside == nil || !s.c.MayAsk {
+		gone = append(gone, "dangerouslyDisableSandbox")
+	}
+	if s.c.Background == WithBackground {
+		description = append(description, embedded("background.md")...)
+	} else {
+		gone = append(gone, "run_in_background")
+	}
+	for _, name := range gone {
+		var err error
+		if schema, err = sjson.DeleteBytes(schema, "properties."+name); err != nil {
+			panic(err) // a fault of the build, which any test shows
+		}
 	}
 	return define(&s.c, spec, description, schema, s.plan)
 }
@@ -104,6 +116,7 @@ func (c *call) command(emit func(tool.Progress)) shell.Command {
 	if cfg.Background == WithBackground {
 		cmd.OnTimeout = atTimeout(c.in.Command, c.facts)
 	}
+	cmd.Unconfined = cfg.Outside != nil && cfg.Outside(c.in.Command, c.in.Unsandboxed)
 	if emit != nil {
 		cmd.Progress = func(p shell.Progress) {
 			emit(tool.Progress{Text: p.Tail, Bytes: p.Size, Elapsed: p.Elapsed.Milliseconds()})
