@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/hew-agent/hew/internal/action/policy"
 	"github.com/hew-agent/hew/internal/event"
@@ -12,31 +13,44 @@ import (
 	"github.com/hew-agent/hew/internal/tool"
 )
 
-// ask puts the call to a person. Without one, and where the policy says that
-// nobody is to be asked, the call is refused at once.
+// ask puts the call to a person and to the hooks. Without a person, and where
+// the policy says that nobody is to be asked, it is refused at once unless a hook
+// answers.
 func (g *Gate) ask(ctx context.Context, p tool.Planned, d policy.Decision, h HookAnswer, emit func(event.Body)) (tool.Admitted, *tool.Refusal) {
-	if g.c.Asker == nil || d.NoPrompt {
-		d.Trace = append(d.Trace, tool.Step{Name: "question", Outcome: "deny", Detail: "nobody can be asked"})
-		return g.refuse(p, d.Decision, tool.Failure(unanswered(p, d.Decision)), emit)
+	asker := g.c.Asker
+	if d.NoPrompt {
+		asker = nil
 	}
-	if c, ok := p.Call.(tool.Checker); ok {
+	if asker == nil && g.c.Hooks == nil {
+		return g.unanswered(p, d, emit)
+	}
+	if c, ok := p.Call.(tool.Checker); ok && asker != nil {
 		if err := c.Check(); err != nil {
 			return g.refuse(p, invalid("validate", err), tool.Refused(err.Error()), emit)
 		}
 	}
 	q := g.question(p, d)
-	emit(event.Asked{Question: q})
-	a, err := g.c.Asker.Ask(ctx, q)
-	if err != nil {
-		a = event.Answer{Behavior: tool.Deny, Message: failed(ctx, err)}
+	if asker != nil {
+		emit(event.Asked{Question: q})
 	}
-	emit(event.Answered{ID: q.ID, Answer: a})
-	d.Layer = "person"
-	d.Trace = append(d.Trace, tool.Step{Name: "question", Outcome: string(a.Behavior), Detail: a.Message})
+	a, ok := g.answer(ctx, p, q, asker, emit)
+	if !ok {
+		return g.unanswered(p, d, emit)
+	}
+	if asker != nil {
+		emit(event.Answered{ID: q.ID, Answer: a.Answer})
+	}
+	d.Layer = a.by
+	d.Trace = append(d.Trace, tool.Step{Name: "question", Outcome: string(a.Behavior), Detail: strings.TrimSpace(a.by + " " + a.Message)})
 	if a.Behavior != tool.Allow {
-		return g.refusedByPerson(p, d.Decision, a, emit)
+		return g.refusedBy(p, d.Decision, a, emit)
 	}
 	return g.granted(p, d, h, a, emit)
+}
+
+func (g *Gate) unanswered(p tool.Planned, d policy.Decision, emit func(event.Body)) (tool.Admitted, *tool.Refusal) {
+	d.Trace = append(d.Trace, tool.Step{Name: "question", Outcome: "deny", Detail: "nobody can be asked"})
+	return g.refuse(p, d.Decision, tool.Failure(unanswered(p, d.Decision)), emit)
 }
 
 func failed(ctx context.Context, err error) string {
@@ -67,10 +81,10 @@ func questionKind(c tool.Call) event.QuestionKind {
 	return event.AskChoice
 }
 
-// granted admits the call with the input that the person chose. A changed
+// granted admits the call with the input that the answer chose. A changed
 // input is judged again: a deny rule holds against it, a further question does
-// not arise, because the person has just seen it.
-func (g *Gate) granted(p tool.Planned, d policy.Decision, h HookAnswer, a event.Answer, emit func(event.Body)) (tool.Admitted, *tool.Refusal) {
+// not arise, because whoever answered has just seen it.
+func (g *Gate) granted(p tool.Planned, d policy.Decision, h HookAnswer, a answered, emit func(event.Body)) (tool.Admitted, *tool.Refusal) {
 	if len(a.Input) > 0 && string(a.Input) != string(p.Use.Input) {
 		next, err := replan(p, a.Input)
 		if err != nil {
@@ -85,19 +99,27 @@ func (g *Gate) granted(p tool.Planned, d policy.Decision, h HookAnswer, a event.
 	if err := g.Update(a.Updates); err != nil {
 		emit(event.Notice{Level: event.Warning, Code: "permission_update", Text: err.Error()})
 	}
-	if g.judges(d) {
+	if a.by == person && g.judges(d) {
 		g.c.Classifier.Approved()
 	}
 	d.Behavior = tool.Allow
-	d.Reason = "allowed by the person who was asked"
+	d.Reason = "allowed by the " + a.by + " that was asked"
+	if a.by == person {
+		d.Reason = "allowed by the person who was asked"
+	}
 	return g.admit(p, d.Decision, emit)
 }
 
-func (g *Gate) refusedByPerson(p tool.Planned, d tool.Decision, a event.Answer, emit func(event.Body)) (tool.Admitted, *tool.Refusal) {
+func (g *Gate) refusedBy(p tool.Planned, d tool.Decision, a answered, emit func(event.Body)) (tool.Admitted, *tool.Refusal) {
 	d.Behavior = tool.Deny
 	text := a.Message
 	d.Reason = text
-	if text == "" {
+	switch {
+	case text != "":
+	case a.by == hooks:
+		text = "A hook of the user refused this call. It was not run. Use another approach, or say what you need."
+		d.Reason = "refused by a PermissionRequest hook"
+	default:
 		text = "The user does not want to go on with this call. It was not run. Stop and wait for the user to say how to proceed."
 		d.Reason = "refused by the person who was asked"
 	}

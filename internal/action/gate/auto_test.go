@@ -84,8 +84,8 @@ func TestClassifierIsNotAsked(t *testing.T) {
 		"ask rule":       {policy.Layer{Ask: []string{"Poke(x)"}}, policy.Auto, nil, false},
 		"narrow allow":   {policy.Layer{Allow: []string{"Poke(x)"}}, policy.Auto, nil, true},
 		"other mode":     {policy.Layer{}, policy.Default, nil, false},
-		"a hook asks":    {policy.Layer{}, policy.Auto, hooks{HookAnswer{Behavior: tool.Ask}}, false},
-		"a hook refuses": {policy.Layer{}, policy.Auto, hooks{HookAnswer{Behavior: tool.Deny}}, false},
+		"a hook asks":    {policy.Layer{}, policy.Auto, hooked{answer: HookAnswer{Behavior: tool.Ask}}, false},
+		"a hook refuses": {policy.Layer{}, policy.Auto, hooked{answer: HookAnswer{Behavior: tool.Deny}}, false},
 	} {
 		j := &judge{verdict: classify.Verdict{Behavior: tool.Allow}}
 		_, r, _ := admit(newGate(Config{Classifier: j, Asker: no, Hooks: row.hooks}, layer(row.l), row.mode), planned(t, "x"))

@@ -6,7 +6,6 @@ package gate
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -20,22 +19,6 @@ import (
 // Asker answers questions. It blocks until there is an answer or ctx ends.
 type Asker interface {
 	Ask(ctx context.Context, q event.Question) (event.Answer, error)
-}
-
-// Hooks run a user's programs around a call.
-type Hooks interface {
-	// Before runs when the call is validated and nothing is decided yet.
-	Before(ctx context.Context, p tool.Planned, emit func(event.Body)) HookAnswer
-	// After runs when the call has its result.
-	After(ctx context.Context, a tool.Admitted, r tool.Result, took time.Duration, emit func(event.Body)) (tool.Result, tool.Verdict)
-}
-
-// HookAnswer is what the hooks before a call said together: the most
-// restrictive behavior, and an input that replaces the call's.
-type HookAnswer struct {
-	Behavior tool.Behavior
-	Reason   string
-	Input    json.RawMessage
 }
 
 // Config makes a Gate.
@@ -131,6 +114,13 @@ func (g *Gate) Offered(s tool.Spec) bool {
 // the decision's trace.
 func (g *Gate) Admit(ctx context.Context, p tool.Planned, emit func(event.Body)) (tool.Admitted, *tool.Refusal) {
 	before, p, err := g.before(ctx, p, emit)
+	a, r := g.judged(ctx, p, before, err, emit)
+	return a, informed(r, before.Context)
+}
+
+// judged is Admit after the hooks; err says that they made an input of which
+// the tool understands nothing.
+func (g *Gate) judged(ctx context.Context, p tool.Planned, before HookAnswer, err error, emit func(event.Body)) (tool.Admitted, *tool.Refusal) {
 	if err != nil {
 		return g.refuse(p, invalid("hooks", err), tool.Refused(err.Error()), emit)
 	}
@@ -142,22 +132,9 @@ func (g *Gate) Admit(ctx context.Context, p tool.Planned, emit func(event.Body))
 		return g.ask(ctx, p, g.unrestored(d), before, emit)
 	}
 	if d.Behavior == tool.Deny {
-		return g.refuse(p, d.Decision, tool.Failure(denialText(p, d.Decision)), emit)
+		return g.blocked(ctx, p, d, emit)
 	}
 	return g.admit(p, d.Decision, emit)
-}
-
-// before runs the hooks; a rewritten input is planned again with the same tool.
-func (g *Gate) before(ctx context.Context, p tool.Planned, emit func(event.Body)) (HookAnswer, tool.Planned, error) {
-	if g.c.Hooks == nil {
-		return HookAnswer{}, p, nil
-	}
-	a := g.c.Hooks.Before(ctx, p, emit)
-	if len(a.Input) == 0 {
-		return a, p, nil
-	}
-	next, err := replan(p, a.Input)
-	return a, next, err
 }
 
 func (g *Gate) decide(p tool.Planned, h HookAnswer) policy.Decision {

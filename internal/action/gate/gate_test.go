@@ -30,11 +30,33 @@ func (a *asker) Ask(_ context.Context, q event.Question) (event.Answer, error) {
 	return a.answer, a.err
 }
 
-type hooks struct{ answer HookAnswer }
+type hooked struct {
+	answer HookAnswer
+	// requested answers questions after wait; retry is the answer to Denied.
+	requested *event.Answer
+	wait      <-chan struct{}
+	retry     bool
+}
 
-func (h hooks) Before(context.Context, tool.Planned, func(event.Body)) HookAnswer { return h.answer }
+func (h hooked) Requested(ctx context.Context, _ tool.Planned, _ []event.Suggestion, _ func(event.Body)) (event.Answer, bool) {
+	if h.wait != nil {
+		select {
+		case <-h.wait:
+		case <-ctx.Done():
+			return event.Answer{}, false
+		}
+	}
+	if h.requested == nil {
+		return event.Answer{}, false
+	}
+	return *h.requested, true
+}
 
-func (hooks) After(_ context.Context, _ tool.Admitted, r tool.Result, _ time.Duration, _ func(event.Body)) (tool.Result, tool.Verdict) {
+func (h hooked) Denied(context.Context, tool.Planned, string, func(event.Body)) bool { return h.retry }
+
+func (h hooked) Before(context.Context, tool.Planned, func(event.Body)) HookAnswer { return h.answer }
+
+func (hooked) After(_ context.Context, _ tool.Admitted, r tool.Result, _ time.Duration, _ func(event.Body)) (tool.Result, tool.Verdict) {
 	r.IsError = true
 	return r, tool.Verdict{PreventContinuation: true}
 }
@@ -154,15 +176,15 @@ func TestGrantHoldsForTheSession(t *testing.T) {
 }
 
 func TestHooks(t *testing.T) {
-	g := newGate(Config{Hooks: hooks{HookAnswer{Behavior: tool.Deny, Reason: "not on Fridays"}}}, layer(policy.Layer{Allow: []string{"Poke"}}), policy.Bypass)
+	g := newGate(Config{Hooks: hooked{answer: HookAnswer{Behavior: tool.Deny, Reason: "not on Fridays"}}}, layer(policy.Layer{Allow: []string{"Poke"}}), policy.Bypass)
 	if _, r, _ := admit(g, planned(t, "x")); r == nil || !strings.Contains(text(r.Result), "not on Fridays") {
 		t.Fatalf("%+v", r)
 	}
-	g = newGate(Config{Hooks: hooks{HookAnswer{Behavior: tool.Allow}}}, layer(policy.Layer{Deny: []string{"Poke(x)"}}), policy.Default)
+	g = newGate(Config{Hooks: hooked{answer: HookAnswer{Behavior: tool.Allow}}}, layer(policy.Layer{Deny: []string{"Poke(x)"}}), policy.Default)
 	if _, r, _ := admit(g, planned(t, "x")); r == nil {
 		t.Fatal("a hook lifted a deny rule")
 	}
-	g = newGate(Config{Hooks: hooks{HookAnswer{Input: json.RawMessage(`{"at":"z"}`)}}}, layer(policy.Layer{Allow: []string{"Poke(z)"}}), policy.Default)
+	g = newGate(Config{Hooks: hooked{answer: HookAnswer{Input: json.RawMessage(`{"at":"z"}`)}}}, layer(policy.Layer{Allow: []string{"Poke(z)"}}), policy.Default)
 	a, r, _ := admit(g, planned(t, "x"))
 	if r != nil || a.Call.Title() != "Poke z" {
 		t.Fatalf("%+v %+v", a, r)
