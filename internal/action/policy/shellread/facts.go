@@ -99,6 +99,10 @@ type Part struct {
 type Forms struct {
 	// Allow holds the spellings an allow rule may match: words joined by one
 	// blank, quoted where needed, and the same as written.
+	// Two answers are looser than what the ecosystem's tools were seen to do, on
+	// purpose: more than one blank between words (x  y under a rule for x y) and a
+	// here-document that feeds the program (cat <<E | x y) are nothing that a rule
+	// on words is about, and change no word.
 	Allow []string
 	// Exact holds the spellings only a rule without wildcards may match: the
 	// assignments and wrappers are included, as written.
