@@ -59,8 +59,10 @@ func (b *build) policy(specs []tool.Spec) (policy.Config, error) {
 	if err != nil {
 		return policy.Config{}, err
 	}
+	allShell, _ := b.settings.Bool("autoMode", "classifyAllShell")
 	return policy.Config{
-		Layers: b.layers(p), Mode: mode, Families: families, Tools: specs,
+		ClassifyAllShell: allShell,
+		Layers:           b.layers(p), Mode: mode, Families: families, Tools: specs,
 		Project: b.place.Project, Home: b.o.userHome(), Roots: b.place.Roots[1:],
 		FS:        policy.FileSystem{CaseInsensitive: runtime.GOOS != "linux", Normalizing: runtime.GOOS == "darwin"},
 		Protected: b.protected(), Output: []string{b.place.SpillDir, b.tasks}, ManagedOnly: p.ManagedRulesOnly,
@@ -198,7 +200,7 @@ func (b *build) save(s event.Suggestion) error {
 
 func (b *build) gate(s *policy.Snapshot) *gate.Gate {
 	c := gate.Config{
-		Snapshot: s, Paths: disk{}, Shell: b.dialect(), Asker: b.o.Asker,
+		Snapshot: s, Paths: disk{}, Shell: b.dialect(), Asker: b.o.Asker, Confined: b.confined(),
 		BypassAllowed: b.o.SkipPermissions || b.o.AllowSkip || s.Mode() == policy.Bypass,
 		Save:          b.save, NewID: b.o.NewID, Resumed: b.past != nil,
 	}

@@ -243,6 +243,13 @@ func TestAutoMode(t *testing.T) {
 			t.Errorf("%q: %s, classify %v", c, d.Behavior, d.Classify)
 		}
 	}
+	cfg.ClassifyAllShell = true
+	for c, want := range map[string]string{"x a": "ask", "make": "ask", "ls": "allow"} {
+		if d := decide(t, cfg, shell(c)); string(d.Behavior) != want || d.Classify != (want == "ask") {
+			t.Errorf("all shell rules suspended, %q: %s, classify %v", c, d.Behavior, d.Classify)
+		}
+	}
+	cfg.ClassifyAllShell = false
 	cfg.Layers[0].Ask = []string{"Bash(x *)"}
 	if d := decide(t, cfg, shell("x a")); d.Behavior != tool.Ask || d.Classify {
 		t.Error("an ask rule goes to the classifier")

@@ -88,6 +88,9 @@ type Config struct {
 	BlockReadsOutside, BlockWritesOutside bool
 	// NoPrompts marks every question NoPrompt.
 	NoPrompts bool
+	// ClassifyAllShell suspends every allow rule for shell commands while auto
+	// mode's classifier judges, not only the broad ones.
+	ClassifyAllShell bool
 	// BypassDisabled makes the bypass mode act as the default one.
 	BypassDisabled bool
 

@@ -366,5 +366,5 @@ func (c *chain) suspended(r *Rule) bool {
 	if c.s.mode() != Auto || r.Behavior != tool.Allow {
 		return false
 	}
-	return r.whole() || broadCommand(r.command)
+	return r.whole() || c.s.cfg.ClassifyAllShell || broadCommand(r.command)
 }

@@ -106,7 +106,7 @@ func (k *collector) setting(h settings.HeldKey) {
 		switch kind {
 		case Hook, Helper, Plugin, Other, Variable:
 			k.stringsOf(raw)
-		case BaseURL, AllowRule, Directory, Mode, Marketplace, Server, Agent, Skill, Command, Script:
+		case BaseURL, AllowRule, Directory, Mode, Marketplace, Sandbox, Server, Agent, Skill, Command, Script:
 		}
 	}
 	switch key := h.Key; {
@@ -124,6 +124,8 @@ func (k *collector) setting(h settings.HeldKey) {
 		k.eachElement(h.Raw, func(raw json.RawMessage) { one(Directory, text(raw), raw) })
 	case key == "permissions.defaultMode":
 		one(Mode, text(h.Raw), h.Raw)
+	case strings.HasPrefix(key, "sandbox."):
+		one(Sandbox, key, h.Raw)
 	case key == "extraKnownMarketplaces":
 		one(Marketplace, key, h.Raw)
 	case strings.Contains(strings.ToLower(key), "plugin"), strings.Contains(strings.ToLower(key), "mcp"):

@@ -26,6 +26,7 @@ const (
 	Skill       Kind = "skill"
 	Command     Kind = "command file"
 	Script      Kind = "script"
+	Sandbox     Kind = "sandbox setting"
 	Other       Kind = "setting"
 )
 

@@ -153,7 +153,7 @@ func (v Verdict) counts(k Kind) bool {
 	switch k {
 	case BaseURL:
 		return bool(v.BaseURLs)
-	case AllowRule, Directory, Mode, Marketplace:
+	case AllowRule, Directory, Mode, Marketplace, Sandbox:
 		return v.Level == settings.Trusted
 	case Hook, Variable, Helper, Server, Plugin, Agent, Skill, Command, Script, Other:
 	}
