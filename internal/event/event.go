@@ -119,6 +119,8 @@ type Decided struct {
 
 // HookRan says that a hook has ended.
 type HookRan struct {
+	// ID tells runs of hooks apart.
+	ID          string
 	Event, Name string
 	Outcome     string
 	Took        time.Duration

@@ -241,7 +241,7 @@ func (d *Dispatcher) interpret(h *loaded, o *occasion, a answer) heard {
 		res.events = append(res.events, event.Notice{Level: event.Info, Code: "hook_message", Text: m})
 	}
 	ran := event.HookRan{
-		Event: o.row.Event, Name: o.name(), Outcome: word, Took: a.took, ExitCode: a.exit,
+		ID: a.id, Event: o.row.Event, Name: o.name(), Outcome: word, Took: a.took, ExitCode: a.exit,
 		Output: clip(shell.Sanitize([]byte(a.stdout)), maxText), Stderr: clip(shell.Sanitize([]byte(a.stderr)), maxText),
 	}
 	res.events = append([]event.Body{ran}, res.events...)

@@ -74,6 +74,9 @@ type Conditions struct {
 	Reader   *shellread.Reader
 }
 
+// Started is one run of a hook: the event, and the name that it has on the wire.
+type Started struct{ ID, Event, Name string }
+
 // Config makes a Dispatcher. Whatever is nil makes the hooks that need it fail
 // with a notice; they never fail the session.
 type Config struct {
@@ -108,8 +111,8 @@ type Config struct {
 	If Conditions
 
 	// Started is told before a hook runs, from its own goroutine. It must not
-	// block. Optional.
-	Started func(h Hook)
+	// block. Optional. The event HookRan with the same ID follows.
+	Started func(s Started)
 	// Woke is told when an asyncRewake hook has something to say: see Late. Optional.
 	Woke func()
 

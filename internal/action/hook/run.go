@@ -13,6 +13,7 @@ import (
 
 // answer is what a hook did.
 type answer struct {
+	id             string // of the run
 	stdout, stderr string
 	exit           int
 	// failure says why there is no valid answer; timedOut that its time was over.
@@ -34,12 +35,13 @@ type verdict struct {
 // run runs one hook and returns at the latest a little after its limit,
 // whatever the hook does.
 func (d *Dispatcher) run(ctx context.Context, h *loaded, o *occasion, limit time.Duration) answer {
+	id := d.newID()
 	if d.c.Started != nil {
-		d.c.Started(h.Hook)
+		d.c.Started(Started{id, o.row.Event, o.name()})
 	}
 	began := d.c.Now()
 	a := d.guarded(ctx, h, o, limit)
-	a.took = d.c.Now().Sub(began)
+	a.id, a.took = id, d.c.Now().Sub(began)
 	return a
 }
 

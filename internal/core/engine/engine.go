@@ -107,6 +107,8 @@ type Config struct {
 	Shaper loop.Shaper
 	// Stops is asked when a reply has no calls. Optional.
 	Stops func(ctx context.Context, reply *msg.Message) loop.Stop
+	// Hooks hear of what happens. Optional.
+	Hooks Hooks
 	// Late is what happened in the background since the last request: messages
 	// for the model about work that ended, and each task that began or ended,
 	// for surfaces. Optional.

@@ -62,11 +62,21 @@ type submission struct {
 	cancel context.CancelCauseFunc
 	gone   bool
 	failed error
+	// asked tells that a request was made, ended the calls since the last one,
+	// with what hooks add to the next.
+	asked bool
+	ended []event.ToolFinished
+	with  []*msg.Message
 }
 
 func (s *submission) run(ctx context.Context, in Input) {
 	e := s.e
-	history, err := s.begin(in)
+	reception, heard := s.received(ctx, in)
+	if reception.Blocked {
+		s.refused(reception, heard)
+		return
+	}
+	history, err := s.begin(in, reception.With, heard)
 	if err != nil {
 		s.pass(event.Event{Body: event.Done{Terminal: event.Terminal{
 			Reason: event.SetupFailed, History: e.history, Err: err, Detail: err.Error(),
@@ -74,11 +84,14 @@ func (s *submission) run(ctx context.Context, in Input) {
 		return
 	}
 	since := e.ledger.Totals()
-	for ev := range loop.Run(ctx, s.config(since), history) {
+	for ev := range loop.Run(ctx, s.config(ctx, since), history) {
 		for _, c := range e.sides.take() {
 			s.keep(event.Event{Body: c})
 		}
 		if d, ok := ev.Body.(event.Done); ok {
+			if d.Terminal.Err != nil && e.c.Hooks != nil {
+				e.c.Hooks.Failed(ctx, d.Terminal, s.hear)
+			}
 			ev.Body = event.Done{Terminal: s.close(d.Terminal)}
 			s.pass(ev)
 			return
@@ -87,8 +100,9 @@ func (s *submission) run(ctx context.Context, in Input) {
 	}
 }
 
-// begin records the prompt, and on a new conversation what stands before it.
-func (s *submission) begin(in Input) ([]*msg.Message, error) {
+// begin records the prompt, and on a new conversation what stands before it;
+// with is what hooks add, heard what happened while they did.
+func (s *submission) begin(in Input, with []*msg.Message, heard []event.Body) ([]*msg.Message, error) {
 	e := s.e
 	if e.c.Store != nil {
 		if err := e.c.Store.Prompt(in.Message, session.Prompt{Source: in.Source}); err != nil {
@@ -108,7 +122,15 @@ func (s *submission) begin(in Input) ([]*msg.Message, error) {
 	e.started = true
 	history = append(history, in.Message)
 	e.history = history
+	for _, b := range heard {
+		s.hear(b)
+	}
 	s.pass(event.Event{Body: event.Message{Msg: in.Message, Source: "prompt"}})
+	for _, m := range with {
+		history = append(history, m)
+		s.hear(event.Message{Msg: m, Source: "inject"})
+	}
+	e.history = history
 	return history, nil
 }
 
@@ -123,6 +145,9 @@ func (s *submission) keep(ev event.Event) {
 	}
 	if s.failed != nil {
 		return
+	}
+	if s.e.c.Hooks != nil {
+		s.note(ev.Body)
 	}
 	if s.e.c.Store != nil {
 		if err := s.e.c.Store.Record(ev.Body); err != nil {
@@ -187,16 +212,16 @@ func (e *Engine) account() session.Cost {
 }
 
 // config lays out one run for the loop.
-func (s *submission) config(since Totals) loop.Config {
+func (s *submission) config(ctx context.Context, since Totals) loop.Config {
 	e := s.e
 	e.mu.Lock()
 	models := append([]string{e.model}, e.c.Model.Fallbacks...)
 	e.mu.Unlock()
 	return loop.Config{
 		Provider: e.c.Model.Provider, Models: models, Build: e.build, Tool: e.find, Env: e.env,
-		Gate: e.c.Gate, Shaper: e.c.Shaper, Steer: s.steer, Stops: e.stops, Apply: e.apply, Bound: e.c.Bound,
+		Gate: e.c.Gate, Shaper: e.c.Shaper, Steer: s.steer, Stops: s.stops, Apply: e.apply, Bound: e.c.Bound,
 		Spent:     func(name string, u msg.Usage) { e.ledger.add(e.c.Model.Lookup(name), u) },
-		Budget:    func() (event.Reason, string) { return e.ledger.over(e.c.Limits, since) },
+		Budget:    func() (event.Reason, string) { return s.budget(ctx, since) },
 		MaxTurns:  e.c.MaxTurns,
 		MaxOutput: e.ceiling, Retries: e.c.Model.Retries, NoWhole: e.c.Model.NoWhole,
 		Concurrency: e.c.Concurrency, Events: e.c.Events,
@@ -205,9 +230,10 @@ func (s *submission) config(since Totals) loop.Config {
 }
 
 // steer is what joins the conversation at the loop's boundary: notices of the
-// harness first, then what a person typed.
+// harness first, then the words of hooks and what a person typed.
 func (s *submission) steer() []*msg.Message {
-	typed := s.e.queue.take()
+	typed := append(s.with, s.e.queue.take()...)
+	s.with = nil
 	if s.e.c.Late == nil {
 		return typed
 	}
