@@ -103,7 +103,7 @@ type Client struct {
 	count    string
 	host     string
 	loopback bool
-	extra    []messages.Member
+	encoder  *messages.Encoder
 	http     *http.Client
 	hidden   []string // secrets of the configuration itself
 }
@@ -129,7 +129,7 @@ func New(c Config) (*Client, error) {
 		count:    base.JoinPath("v1/messages/count_tokens").String(),
 		host:     base.Host,
 		loopback: isLoopback(base.Hostname()),
-		extra:    extra,
+		encoder:  messages.NewEncoder(extra),
 		http:     &http.Client{Transport: transport, CheckRedirect: sameHost},
 	}
 	cl.hide(base)

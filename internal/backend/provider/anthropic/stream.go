@@ -77,7 +77,7 @@ func (x *exchange) watch(d time.Duration, cause error) *time.Timer {
 }
 
 func (x *exchange) run(yield func(provider.Part) bool) error {
-	body := messages.Encode(x.r, x.c.extra)
+	body := x.c.encoder.Encode(x.r)
 	provider.ReportSent(x.caller, int(body.Len()))
 	resp, err := x.open(x.c.messages, body)
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 
 	"github.com/tidwall/gjson"
@@ -57,8 +58,10 @@ func ParseExtra(s string) ([]Member, error) {
 // Body is a request body made of segments that share the memory of the
 // messages' blocks: a history of many megabytes is never copied.
 type Body struct {
-	segs [][]byte
-	size int64
+	// The body is head, shared and segs in this order; shared belongs to an
+	// Encoder's prefix.
+	head, shared, segs [][]byte
+	size               int64
 }
 
 // Encode writes r as a request to create a message. Tools, system and messages
@@ -67,8 +70,10 @@ type Body struct {
 // A thinking budget that leaves no room for an answer is lowered below
 // MaxTokens; thinking is left out together with ForceTool, since the API
 // refuses the pair.
-func Encode(r *provider.Request, extra []Member) *Body {
-	e := newEncoder(r, extra)
+func Encode(r *provider.Request, extra []Member) *Body { return encode(r, extra, nil) }
+
+func encode(r *provider.Request, extra []Member, known *prefix) *Body {
+	e := newEncoder(r, extra, known)
 	e.member("model", quote(r.Model))
 	e.member("max_tokens", strconv.AppendInt(nil, int64(r.MaxTokens), 10))
 	e.raw(`,"stream":` + strconv.FormatBool(!r.Whole))
@@ -88,7 +93,7 @@ func Encode(r *provider.Request, extra []Member) *Body {
 
 // EncodeCount writes r as a request to count its tokens.
 func EncodeCount(r *provider.Request) *Body {
-	e := newEncoder(r, nil)
+	e := newEncoder(r, nil, nil)
 	e.member("model", quote(r.Model))
 	e.thinking(r)
 	e.prompt(r, nil)
@@ -99,14 +104,24 @@ type encoder struct {
 	Body
 	extra []Member
 	first bool
+	known *prefix // nil: nothing is shared
 }
 
-func newEncoder(r *provider.Request, extra []Member) *encoder {
+func newEncoder(r *provider.Request, extra []Member, known *prefix) *encoder {
 	n := 32 + 2*len(r.Tools) + 8*len(r.System) + 4*len(extra)
-	for _, m := range r.Messages {
+	if known == nil {
+		n += segments(r.Messages)
+	}
+	return &encoder{Body: Body{segs: make([][]byte, 0, n)}, extra: extra, first: true, known: known}
+}
+
+// segments is about how many segments messages make.
+func segments(ms []*msg.Message) int {
+	n := 0
+	for _, m := range ms {
 		n += 8 + 2*len(m.Blocks)
 	}
-	return &encoder{Body: Body{segs: make([][]byte, 0, n)}, extra: extra, first: true}
+	return n
 }
 
 func (e *encoder) bytes(b []byte) {
@@ -168,7 +183,9 @@ func (e *encoder) prompt(r *provider.Request, mark []byte) {
 	}
 	marked := marksAt(r, mark, marks)
 	e.raw(`,"messages":[`)
-	for i, m := range r.Messages {
+	from := e.share(r.Messages, marked)
+	for i, m := range r.Messages[from:] {
+		i += from
 		e.comma(i)
 		var here []byte
 		if marked[i] {
@@ -245,19 +262,28 @@ func quote(s string) []byte {
 func (b *Body) Len() int64 { return b.size }
 
 // Bytes joins the body into one slice, for callers that have no use for a stream.
-func (b *Body) Bytes() []byte { return bytes.Join(b.segs, nil) }
+func (b *Body) Bytes() []byte { return bytes.Join(slices.Concat(b.head, b.shared, b.segs), nil) }
 
 // Reader starts a new reading of the body; each call is independent of the others.
-func (b *Body) Reader() io.ReadCloser { return &reader{segs: b.segs} }
+func (b *Body) Reader() io.ReadCloser {
+	return &reader{segs: b.head, rest: [2][][]byte{b.shared, b.segs}}
+}
 
 type reader struct {
 	segs [][]byte
-	at   int
+	at   int // in segs[0]
+	rest [2][][]byte
 }
 
 func (r *reader) Read(p []byte) (int, error) {
 	n := 0
-	for n < len(p) && len(r.segs) > 0 {
+	for n < len(p) {
+		if len(r.segs) == 0 {
+			if r.segs, r.rest = r.rest[0], [2][][]byte{r.rest[1]}; len(r.segs) == 0 && len(r.rest[0]) == 0 {
+				break
+			}
+			continue
+		}
 		k := copy(p[n:], r.segs[0][r.at:])
 		n += k
 		r.at += k
