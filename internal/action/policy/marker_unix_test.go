@@ -246,16 +246,19 @@ func newHunt(t testing.TB, seed, worker uint64) *hunt {
 }
 
 // next makes a tree and asks one of the policies about it.
-func (h *hunt) next() (markerTree, *Snapshot, Decision) {
+func (h *hunt) next(t *testing.T) (markerTree, *Snapshot, Decision) {
 	tr := h.g.tree()
 	h.trees++
-	h.kinds.count(tr)
+	forbidden := h.kinds.count(tr)
 	snap := h.snaps[h.g.rng.IntN(len(h.snaps))]
 	r := shell(tr.text)
 	r.Cwd, r.Paths, r.Shell = h.c.project, diskPaths{}, tr.shell
 	d := snap.Decide(r)
 	if d.Behavior == tool.Allow {
 		h.allowed++
+		if forbidden != "" {
+			t.Errorf("%s is a part of what was allowed: %q (shell %v, mode %s): %s", forbidden, tr.text, tr.shell, snap.Mode(), d.Reason)
+		}
 	}
 	return tr, snap, d
 }
@@ -263,7 +266,7 @@ func (h *hunt) next() (markerTree, *Snapshot, Decision) {
 // run generates, asks and runs until the deadline, or n trees when n > 0.
 func (h *hunt) run(t *testing.T, until time.Time, n int) {
 	for i := 0; (n == 0 || i < n) && time.Now().Before(until) && !t.Failed(); i++ {
-		tr, snap, d := h.next()
+		tr, snap, d := h.next(t)
 		if d.Behavior != tool.Allow || h.done[tr.text] {
 			continue
 		}
@@ -298,7 +301,7 @@ func huntMarkers(t *testing.T, seed uint64, d time.Duration) {
 		hunts[i] = newHunt(t, seed, uint64(i))
 	}
 	for range coverage {
-		hunts[0].next()
+		hunts[0].next(t)
 	}
 	until := time.Now().Add(d)
 	for _, h := range hunts {
