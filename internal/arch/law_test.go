@@ -111,7 +111,6 @@ var bans = []ban{
 	{"internal/action/policy", "time", "policy is pure: no clock", false},
 	{"internal/surface", "internal/core/loop", "one code path: a surface submits to the engine, which alone runs the loop", true},
 	{"internal/app", "internal/core/loop", "one code path: a surface submits to the engine, which alone runs the loop", true},
-	{"internal/wiring", "internal/core/loop", "one code path: a surface submits to the engine, which alone runs the loop", true},
 	{"cmd/hew", "internal/backend", "main calls app and nothing else", false},
 	{"internal", "testing", "test support belongs into _test.go files or internal/hewtest", false},
 	{"internal", "log", "log/slog with a logger that was handed in", false},
