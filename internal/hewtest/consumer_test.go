@@ -200,7 +200,7 @@ func normal(t *testing.T, w *world, path string) string {
 		}
 		batch = nil
 	}
-	for _, l := range strings.Split(strings.TrimSpace(string(data)), "\n") {
+	for l := range strings.SplitSeq(strings.TrimSpace(string(data)), "\n") {
 		l = strings.ReplaceAll(l, w.proj, "$W")
 		for _, drop := range []string{"t", "ms"} {
 			raw := gjson.Get(l, drop).Raw

@@ -41,7 +41,7 @@ func drop() error {
 }
 
 func dropBounding() error {
-	for c := uintptr(0); c < 64; c++ {
+	for c := range uintptr(64) {
 		switch err := unix.Prctl(unix.PR_CAPBSET_DROP, c, 0, 0, 0); {
 		case errors.Is(err, unix.EINVAL):
 			return nil // the kernel knows no more

@@ -3,6 +3,7 @@ package settings
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 )
 
 // Sandbox are the sandbox keys of all files that count. Lists keep where each
@@ -154,11 +155,12 @@ func (r sandboxReader) ignored() []IgnoredKey {
 		{[]string{"ignoreViolations"}, "there is no log of violations to thin out"},
 	} {
 		if _, ok := r.s.Raw(append([]string{"sandbox"}, k.path...)...); ok {
-			name := "sandbox"
+			var name strings.Builder
+			name.WriteString("sandbox")
 			for _, p := range k.path {
-				name += "." + p
+				name.WriteString("." + p)
 			}
-			out = append(out, IgnoredKey{name, k.why})
+			out = append(out, IgnoredKey{name.String(), k.why})
 		}
 	}
 	return out

@@ -76,8 +76,8 @@ func Summary(items []Item) string {
 	for i, k := range order {
 		word := string(k)
 		if count[k] > 1 {
-			if strings.HasSuffix(word, "y") {
-				word = strings.TrimSuffix(word, "y") + "ie"
+			if before, ok := strings.CutSuffix(word, "y"); ok {
+				word = before + "ie"
 			}
 			word += "s"
 		}
