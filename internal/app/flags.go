@@ -133,6 +133,7 @@ func outputOptions() []option {
 			f.StringVarP(&o.Input, name, short, "text", help)
 		}},
 		{name: "include-partial-messages", group: groupOut, help: "with stream-json: the model's raw stream events too", bind: flag(func(o *Options) *bool { return &o.Partial })},
+		{name: "include-hook-events", group: groupOut, help: "with stream-json: when hooks start and what they answer", bind: flag(func(o *Options) *bool { return &o.HookEvents })},
 		{name: "replay-user-messages", group: groupOut, help: "with stream-json both ways: echo accepted user messages", bind: flag(func(o *Options) *bool { return &o.Replay })},
 		{name: "verbose", group: groupOut, help: "all messages; required for stream-json output", bind: flag(func(o *Options) *bool { return &o.Verbose })},
 		{name: "trace", arity: one, value: "file", group: groupOut, help: "append a JSON line for each model call, decision, shaper, hook and tool", bind: text(func(o *Options) *string { return &o.Trace })},
@@ -143,7 +144,7 @@ func outputOptions() []option {
 
 // Options is a parsed command line.
 type Options struct {
-	Print, Bare, Continue, Fork, NoPersist               bool
+	Print, Bare, Continue, Fork, NoPersist, HookEvents   bool
 	SkipPermissions, AllowSkip, Partial, Replay, Verbose bool
 	Version, Help, Trust                                 bool
 	Resume, SessionID, Name, Model, Fallback, Effort     string

@@ -63,6 +63,8 @@ func (r *headless) check() error {
 		return &usageError{"--input-format=stream-json requires --output-format=stream-json"}
 	case o.Partial && o.Output != "stream-json":
 		return &usageError{"--include-partial-messages requires --output-format=stream-json"}
+	case o.HookEvents && o.Output != "stream-json":
+		return &usageError{"--include-hook-events requires --output-format=stream-json"}
 	case o.Replay && (o.Input != "stream-json" || o.Output != "stream-json"):
 		return &usageError{"--replay-user-messages requires --input-format and --output-format stream-json"}
 	case o.Given("system-prompt") && o.Given("system-prompt-file"):
@@ -93,6 +95,8 @@ func (r *headless) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	var surface *streamjson.Surface
+	w.HookStarted = func(id, event, name string) { surface.HookStarted(id, event, name) }
 	// A reader that has gone away calls off what still runs, as a signal does.
 	open, callOff := context.WithCancel(ctx)
 	defer callOff()
@@ -100,9 +104,9 @@ func (r *headless) run(ctx context.Context) error {
 	if err != nil {
 		return r.failed(err)
 	}
-	surface := streamjson.New(streamjson.Config{
+	surface = streamjson.New(streamjson.Config{
 		Engine: conv.Engine, Out: r.e.Stdout, Format: streamjson.Format(r.o.Output),
-		Partial: r.o.Partial, Verbose: r.o.Verbose, Replay: r.o.Replay, Host: host,
+		Partial: r.o.Partial, Verbose: r.o.Verbose, Replay: r.o.Replay, Hooks: r.o.HookEvents, Host: host,
 		Facts: func() streamjson.Facts { return facts(conv) }, Now: time.Now, NewID: session.NewID,
 	})
 	if stream {

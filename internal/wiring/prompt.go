@@ -77,7 +77,7 @@ func (b *build) writer(cfg *engine.Config, git *prompt.Git) *session.Writer {
 	if b.past != nil {
 		noted.sent = b.past.Prefix
 	}
-	cfg.Store, cfg.Sync = noted, b.log.Sync
+	cfg.Store, cfg.Sync, b.noted = noted, b.log.Sync, noted
 	b.conv.Transcript = b.log.Path()
 	return w
 }

@@ -207,5 +207,6 @@ func (b *build) gate(s *policy.Snapshot) *gate.Gate {
 	if b.judge != nil {
 		c.Classifier = b.judge
 	}
+	b.hooks.hear(&c)
 	return gate.New(c)
 }

@@ -35,7 +35,7 @@ func (b *build) commands() {
 
 // tools makes the pool: everything, then the choice of the command line.
 func (b *build) tools(ctx context.Context) ([]tool.Tool, error) {
-	seen := &fsys.ReadState{}
+	seen := &b.seen
 	b.shell = bash.New(b.bashConfig(seen))
 	b.conv.close = append(b.conv.close, b.shell.Close, func() error { return b.settle(ctx) })
 	cfg := builtin.Config{
@@ -171,8 +171,11 @@ func (b *build) bashConfig(seen *fsys.ReadState) bash.Config {
 		MaxOutput: b.number("BASH_MAX_OUTPUT_LENGTH"), Prefix: b.env("CLAUDE_CODE_SHELL_PREFIX"),
 		Env: map[string]string{"CLAUDE_CODE_SESSION_ID": b.id, "CDPATH": ""}, HideSecrets: b.env("CLAUDE_CODE_SUBPROCESS_ENV_SCRUB") != "",
 	}
+	if !b.o.Bare {
+		c.Sources = append(c.Sources, b.hookVariables())
+	}
 	if f := b.env("CLAUDE_ENV_FILE"); f != "" {
-		c.Sources = []string{f}
+		c.Sources = append(c.Sources, f)
 	}
 	if b.env("CLAUDE_CODE_DISABLE_BACKGROUND_TASKS") != "" {
 		c.Background = bash.WithoutBackground

@@ -79,6 +79,8 @@ type Options struct {
 
 	Events bool
 	Trace  func(event.Event)
+	// HookStarted is told of each hook before it runs, from any goroutine. Optional.
+	HookStarted func(id, event, name string)
 	// Notice is told what a person should know. It may be called from several goroutines.
 	Notice func(text string)
 
@@ -146,6 +148,9 @@ type build struct {
 	shell          *bash.Shell
 	git            func() *prompt.Git // see askGit
 	gateRef        *gate.Gate
+	hooks          *hooks         // nil in a bare run
+	seen           fsys.ReadState // what the model knows of which file
+	noted          *noting        // nil when nothing is kept
 	facts          *shellread.Reader
 	trust          trust.Verdict        // what the folder asks for, and whether the user agreed
 	keeps          bool                 // a first sight of a trusted folder is recorded
@@ -199,6 +204,7 @@ func (b *build) open(ctx context.Context) (*Conversation, error) {
 		return nil, err
 	}
 	b.auto(ctx, snapshot.Mode())
+	b.listen(ctx, specs)
 	b.gateRef = b.gate(snapshot)
 	cfg := engine.Config{
 		Session: b.id, Place: b.place, Model: model, Tools: tools, Gate: b.gateRef,
@@ -210,6 +216,9 @@ func (b *build) open(ctx context.Context) (*Conversation, error) {
 	}
 	if b.o.Schema != nil {
 		cfg.Output = builtin.StructuredOutputName
+	}
+	if b.hooks != nil {
+		cfg.Hooks = b.hooks
 	}
 	b.prompt(&cfg)
 	b.hear(&cfg)

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"slices"
 
 	"github.com/hew-agent/hew/internal/core/loop"
 	"github.com/hew-agent/hew/internal/event"
@@ -70,20 +71,34 @@ func (s *submission) hear(b event.Body) { s.keep(event.Event{Body: b}) }
 // note remembers the calls that have ended, for Next.
 func (s *submission) note(b event.Body) {
 	switch b := b.(type) {
+	case event.Message:
+		for _, x := range b.Msg.Blocks {
+			if use, ok := x.(*msg.ToolUse); ok {
+				s.calls = append(s.calls, use.ID)
+			}
+		}
 	case event.ToolFinished:
 		s.ended = append(s.ended, b)
 	case event.Retracted: // another reply comes in the place of theirs
-		s.ended = nil
+		s.calls, s.ended = nil, nil
 	}
+}
+
+// batch takes the calls that have ended, in the order in which they were made.
+func (s *submission) batch() []event.ToolFinished {
+	ended := s.ended
+	slices.SortStableFunc(ended, func(a, b event.ToolFinished) int {
+		return slices.Index(s.calls, a.Use.ID) - slices.Index(s.calls, b.Use.ID)
+	})
+	s.calls, s.ended = nil, nil
+	return ended
 }
 
 // budget says whether the next request may be made.
 func (s *submission) budget(ctx context.Context, since Totals) (event.Reason, string) {
 	h := s.e.c.Hooks
 	if h != nil && s.asked {
-		ended := s.ended
-		s.ended = nil
-		p := h.Next(ctx, ended, s.hear)
+		p := h.Next(ctx, s.batch(), s.hear)
 		if p.End != "" {
 			return p.End, p.Detail
 		}

@@ -62,9 +62,11 @@ type submission struct {
 	cancel context.CancelCauseFunc
 	gone   bool
 	failed error
-	// asked tells that a request was made, ended the calls since the last one,
-	// with what hooks add to the next.
+	// asked tells that a request was made; calls are the ids of those that came
+	// since the last one, ended those that have a result, with is what hooks add to
+	// the next.
 	asked bool
+	calls []string
 	ended []event.ToolFinished
 	with  []*msg.Message
 }

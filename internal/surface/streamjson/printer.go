@@ -46,6 +46,7 @@ type Printer struct {
 	session string
 	partial bool
 	replay  bool
+	hooks   bool // all hook events, not only those of a session's start
 	newID   func() string
 	now     func() time.Time
 
@@ -183,7 +184,9 @@ func (p *Printer) Event(e event.Event) {
 		}{p.head("system", "informational"), b.Text, string(b.Level), b.Code})
 	case event.TaskChanged:
 		p.task(b)
-	case event.ToolStarted, event.HookRan, event.Asked, event.Answered, event.ModelCall, event.Shaped, event.Done:
+	case event.HookRan:
+		p.hookRan(b)
+	case event.ToolStarted, event.Asked, event.Answered, event.ModelCall, event.Shaped, event.Done:
 	}
 }
 

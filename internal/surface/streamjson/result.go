@@ -78,6 +78,9 @@ func (p *Printer) result(t event.Terminal, cost engine.Totals, took time.Duratio
 	if r.Denials == nil {
 		r.Denials = []event.Denial{}
 	}
+	if t.Reason == event.HookStopped && t.Turns == 0 {
+		r.NumTurns = 0 // a hook has dropped the prompt
+	}
 	if t.StopReason != "" {
 		r.StopReason = &t.StopReason
 	}

@@ -21,10 +21,12 @@ type Config struct {
 	// Partial adds raw stream events, Verbose all messages to JSON, Replay the
 	// accepted user messages.
 	Partial, Verbose, Replay bool
-	Facts                    func() Facts
-	Host                     *Host
-	Now                      func() time.Time
-	NewID                    func() string
+	// Hooks adds the hooks of all events; those of a session's start always show.
+	Hooks bool
+	Facts func() Facts
+	Host  *Host
+	Now   func() time.Time
+	NewID func() string
 }
 
 // Surface is one headless client of one conversation.
@@ -37,7 +39,7 @@ type Surface struct {
 
 // New makes the surface.
 func New(c Config) *Surface {
-	p := &Printer{session: c.Engine.Session(), partial: c.Partial, replay: c.Replay, newID: c.NewID, now: c.Now, w: c.Out}
+	p := &Printer{session: c.Engine.Session(), partial: c.Partial, replay: c.Replay, hooks: c.Hooks, newID: c.NewID, now: c.Now, w: c.Out}
 	if c.Host != nil {
 		c.Host.attach(p, c.Engine)
 	}
