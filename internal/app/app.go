@@ -6,6 +6,8 @@ import (
 	"io"
 	"os"
 	"strings"
+
+	"github.com/hew-agent/hew/internal/backend/sandbox"
 )
 
 // version is set by the linker.
@@ -79,6 +81,7 @@ func commands() []command {
 		{"doctor", "", "check the installation and the settings; changes nothing", runDoctor},
 		{"permissions", "list|explain CALL|test FILE", "show what decides about calls, explain one, judge case tables", runPermissions},
 		{"trust", "[list] [--json]|accept|forget", "show what this folder would run or be granted, and agree to it or take that back", runTrust},
+		{"sandbox", "status [--json]|run -- COMMAND", "say what this machine can confine commands with, or run one confined", runSandbox},
 		{"auto-mode", "defaults|config", "print the rules of auto mode's classifier: hew's own, or those in force here", runAutoMode},
 		{"completion", "bash|zsh|fish", "print a shell completion script", runCompletion},
 		{"help", "[command]", "print this help", runHelp},
@@ -92,6 +95,9 @@ func (f *failure) Error() string { return fmt.Sprintf("exit code %d", f.code) }
 
 // Main runs the program and returns its exit code.
 func Main(e Env) (code int) {
+	if code, mine := sandbox.Helper(e.Args); mine {
+		return code
+	}
 	err := dispatch(e)
 	var f *failure
 	switch {

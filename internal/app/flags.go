@@ -115,6 +115,7 @@ func safetyOptions() []option {
 		{name: "allow-dangerously-skip-permissions", group: groupSafe, help: "allow a later switch to bypassPermissions without starting in it", bind: flag(func(o *Options) *bool { return &o.AllowSkip })},
 		{name: "permission-prompts", arity: one, value: "who", group: groupSafe, choices: []string{"host", "none"}, help: "who answers questions of a headless run; none denies them", bind: text(func(o *Options) *string { return &o.Prompts })},
 		{name: "permission-prompt-tool", arity: one, value: "tool", group: groupSafe, help: `"stdio" puts questions to the program on stdin and stdout`, bind: text(func(o *Options) *string { return &o.PromptTool })},
+		{name: "sandbox", group: groupSafe, help: "confine commands, whatever sandbox.enabled says (see hew sandbox status)", bind: flag(func(o *Options) *bool { return &o.Sandbox })},
 		{name: "trust", group: groupSafe, help: "use all that this folder's own settings run, grant and name, for this run only (see hew trust)", bind: flag(func(o *Options) *bool { return &o.Trust })},
 		{name: "add-dir", arity: many, value: "dirs", group: groupSafe, help: "further working directories", bind: words(func(o *Options) *[]string { return &o.AddDirs })},
 		{name: "settings", arity: one, value: "file|json", group: groupSafe, help: "settings above the user's and the project's", bind: text(func(o *Options) *string { return &o.Settings })},
@@ -146,7 +147,7 @@ func outputOptions() []option {
 type Options struct {
 	Print, Bare, Continue, Fork, NoPersist, HookEvents   bool
 	SkipPermissions, AllowSkip, Partial, Replay, Verbose bool
-	Version, Help, Trust                                 bool
+	Version, Help, Trust, Sandbox                        bool
 	Resume, SessionID, Name, Model, Fallback, Effort     string
 	Thinking, Betas                                      string
 	MaxThinking, MaxTurns, TaskBudget                    int

@@ -233,7 +233,7 @@ func (r *headless) wiring(host *streamjson.Host) (*wiring.Options, error) {
 		SystemGiven: o.Given("system-prompt") || o.Given("system-prompt-file"), SystemPrompt: o.SystemPrompt, AppendPrompt: o.AppendPrompt,
 		Bare: o.Bare, Tools: ruleList(o.Tools), ToolsGiven: o.Given("tools"),
 		Allowed: ruleList(o.Allowed), Disallowed: ruleList(o.Disallowed), AddDirs: o.AddDirs, Mode: o.Mode,
-		SkipPermissions: o.SkipPermissions, AllowSkip: o.AllowSkip, NoPrompts: o.Prompts == "none",
+		SkipPermissions: o.SkipPermissions, AllowSkip: o.AllowSkip, NoPrompts: o.Prompts == "none", Sandbox: o.Sandbox,
 		Settings: o.Settings, Sources: o.Sources, Consent: o.consent(), Events: o.Partial, Notice: r.warn,
 		Now: time.Now, Sleep: engine.Sleep, Jitter: rand.Float64, NewID: session.NewID,
 	}

@@ -314,6 +314,7 @@ func (st *caseSettings) confined(dialect shellread.Shell) func(tool.Planned) boo
 	var excluded []string
 	_ = json.Unmarshal(st.Sandbox["excludedCommands"], &excluded) // as above
 	outside := on("allowUnsandboxedCommands", true)
+	spare := leftOut(excluded, caseCwd, caseHome, shellread.NewReader(1), func() shellread.Shell { return dialect })
 	return func(p tool.Planned) bool {
 		needs := p.Call.Needs()
 		if len(needs) != 1 || needs[0].Kind != tool.NeedExec {
@@ -321,30 +322,8 @@ func (st *caseSettings) confined(dialect shellread.Shell) func(tool.Planned) boo
 		}
 		var in map[string]any
 		_ = json.Unmarshal(p.Use.Input, &in) // the tool has accepted it
-		return !(in[unsandboxed] == true && outside) && !leftOut(excluded, needs[0].Command, dialect)
+		return !(in[unsandboxed] == true && outside) && !spare(needs[0].Command)
 	}
-}
-
-// leftOut reports whether every part of a command matches one of the patterns
-// that keep commands out of the sandbox. They are read as rules are.
-func leftOut(patterns []string, command string, dialect shellread.Shell) bool {
-	if len(patterns) == 0 {
-		return false
-	}
-	var rules []string
-	for _, p := range patterns {
-		rules = append(rules, families.Exec+"("+p+")")
-	}
-	s := policy.New(policy.Config{Layers: []policy.Layer{{Deny: rules}}, Families: families, Project: caseCwd, Home: caseHome})
-	parts := shellread.Read(command, dialect).Parts
-	for i := range parts {
-		line := parts[i].Line()
-		d := s.Decide(policy.Request{Spec: tool.Spec{Name: families.Exec}, Needs: []tool.Need{{Kind: tool.NeedExec, Command: line}}, Cwd: caseCwd, Shell: dialect})
-		if d.Behavior != tool.Deny {
-			return false
-		}
-	}
-	return len(parts) > 0
 }
 
 // atHome puts the row's home for ~ in the path of a file tool, and writes a

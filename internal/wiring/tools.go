@@ -24,13 +24,17 @@ import (
 var bareTools = []string{"Bash", "Edit", "Read"}
 
 // commands makes what runs programs.
-func (b *build) commands() {
+func (b *build) commands(ctx context.Context) error {
 	b.tasks = b.tasksDir(os.TempDir(), os.Getuid())
+	if err := b.confine(ctx); err != nil {
+		return err
+	}
 	b.runner = shell.New(shell.Config{
 		Shell: b.o.getenv("CLAUDE_CODE_SHELL"), Env: b.environ(), OutputDir: b.tasks, Notice: b.notice,
-		NoSnapshot: b.o.NoStartFiles || b.o.Bare,
+		NoSnapshot: b.o.NoStartFiles || b.o.Bare, Wrap: b.wrap(),
 	})
 	b.conv.close = append(b.conv.close, b.runner.Close)
+	return nil
 }
 
 // tools makes the pool: everything, then the choice of the command line.
@@ -170,6 +174,9 @@ func (b *build) bashConfig(seen *fsys.ReadState) bash.Config {
 		DefaultTimeout: b.millis("BASH_DEFAULT_TIMEOUT_MS"), MaxTimeout: b.millis("BASH_MAX_TIMEOUT_MS"),
 		MaxOutput: b.number("BASH_MAX_OUTPUT_LENGTH"), Prefix: b.env("CLAUDE_CODE_SHELL_PREFIX"),
 		Env: map[string]string{"CLAUDE_CODE_SESSION_ID": b.id, "CDPATH": ""}, HideSecrets: b.env("CLAUDE_CODE_SUBPROCESS_ENV_SCRUB") != "",
+	}
+	if b.bound != nil {
+		c.Outside, c.MayAsk = b.outside, b.bound.keys.AllowUnsandboxed
 	}
 	if !b.o.Bare {
 		c.Sources = append(c.Sources, b.hookVariables())

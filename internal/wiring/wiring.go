@@ -72,8 +72,10 @@ type Options struct {
 	Allowed, Disallowed, AddDirs []string
 	Mode                         string
 	SkipPermissions, AllowSkip   bool
-	NoPrompts                    bool
-	Settings, Sources            string
+	// Sandbox confines commands whatever sandbox.enabled says.
+	Sandbox           bool
+	NoPrompts         bool
+	Settings, Sources string
 	// Consent is what the user said about the folder for this run.
 	Consent trust.Consent
 
@@ -142,8 +144,9 @@ type build struct {
 	log            *session.Log
 	past           *session.Conversation
 	id             string
-	tasks          string // where commands write their output
-	unkept         bool   // there is no transcript, though one was wanted
+	tasks          string    // where commands write their output
+	unkept         bool      // there is no transcript, though one was wanted
+	bound          *boundary // nil without a sandbox
 	runner         *shell.Runner
 	shell          *bash.Shell
 	git            func() *prompt.Git // see askGit
@@ -185,7 +188,9 @@ func (b *build) open(ctx context.Context) (*Conversation, error) {
 		return nil, err
 	}
 	b.files = sync.OnceValue(b.instructions)
-	b.commands()
+	if err := b.commands(ctx); err != nil {
+		return nil, err
+	}
 	b.git = b.askGit(ctx)
 	model, err := b.model(ctx)
 	if err != nil {
