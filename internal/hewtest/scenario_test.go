@@ -1,6 +1,7 @@
 package hewtest
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"net"
@@ -16,9 +17,13 @@ import (
 
 	"github.com/hew-agent/hew/internal/app"
 	"github.com/hew-agent/hew/internal/backend/provider/script"
+	"github.com/hew-agent/hew/internal/backend/sandbox"
 )
 
 func TestMain(m *testing.M) {
+	if code, mine := sandbox.Helper(os.Args[1:]); mine {
+		os.Exit(code)
+	}
 	testscript.Main(m, map[string]func(){
 		"hew": func() { os.Exit(app.Main(app.Process())) },
 	})
@@ -53,12 +58,18 @@ func allCommands() map[string]func(*testscript.TestScript, bool, []string) {
 	return all
 }
 
-// condition adds [root], [tool:NAME]: whether a program is at hand, and
-// [smalldisk]: whether a file system can be mounted.
+// confines tells whether this machine has a whole sandbox.
+var confines = sync.OnceValue(func() bool { return sandbox.Detect(context.Background(), "").Best.Whole() })
+
+// condition adds [root], [tool:NAME]: whether a program is at hand, [smalldisk]:
+// whether a file system can be mounted, and [sandbox]: whether commands can be
+// confined in every respect.
 func condition(c string) (bool, error) {
 	switch name, arg, _ := strings.Cut(c, ":"); name {
 	case "root":
 		return os.Getuid() == 0, nil
+	case "sandbox":
+		return confines(), nil
 	case "smalldisk":
 		return canMount(), nil
 	case "tool":

@@ -79,6 +79,9 @@ func (b *build) openBox(ctx context.Context, keys settings.Sandbox, ask func(con
 	}
 	return sandbox.New(ctx, sandbox.Config{
 		Policy: p, Hosts: b.hosts(keys), Ask: ask, Upstream: upstream, Unset: keys.UnsetEnv, Bwrap: keys.BwrapPath,
+		ReadOnly: func() bool { return b.gateRef != nil && b.gateRef.Mode() == string(policy.Plan) },
+		// For tests and for people who look for a fault; settings cannot set it.
+		Tier: sandbox.Tier(b.o.getenv("HEW_SANDBOX_TIER")),
 	})
 }
 

@@ -14,7 +14,7 @@ func (s *Sandbox) launcher(argv []string) ([]string, error) {
 	if s.relay != nil {
 		port = s.relay.port
 	}
-	p := s.cfg.Policy
+	p := s.policy()
 	return append([]string{sandboxExec, "-p", seatbelt(p, p.layout(s.private), port)}, argv...), nil
 }
 

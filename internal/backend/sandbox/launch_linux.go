@@ -23,7 +23,7 @@ func (s *Sandbox) launcher(argv []string) ([]string, error) {
 }
 
 func (s *Sandbox) job() job {
-	p := s.cfg.Policy
+	p := s.policy()
 	j := job{
 		Tier: s.tier, Steps: p.layout(s.private), Roots: p.Roots, Unix: p.UnixSockets, OldProc: p.OldProc, Open: p.FilesOpen,
 		Bwrap: findBwrap(s.cfg.Bwrap),

@@ -331,6 +331,23 @@ func TestPlaceholdersOfTwo(t *testing.T) {
 	})
 }
 
+func TestReadOnly(t *testing.T) {
+	eachTier(t, func(t *testing.T, tier Tier) {
+		on := true
+		b := newBench(t, tier, func(_ *bench, c *Config) { c.ReadOnly = func() bool { return on } })
+		if code, out := b.run(t, "/bin/bash", "-c", `cat file && echo x > "$TMPDIR/x"`); code != 0 {
+			t.Errorf("code %d: %s", code, out)
+		}
+		if code, _ := b.run(t, "/bin/bash", "-c", `echo x > new`); code == 0 {
+			t.Error("the working directory was written")
+		}
+		on = false
+		if code, out := b.run(t, "/bin/bash", "-c", `echo x > new`); code != 0 {
+			t.Errorf("code %d: %s", code, out)
+		}
+	})
+}
+
 // BenchmarkStart is the cost of a confined command beside that of a plain one.
 func BenchmarkStart(b *testing.B) {
 	work := b.TempDir()

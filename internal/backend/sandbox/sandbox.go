@@ -61,6 +61,9 @@ type Config struct {
 	// names, and nil refuses it. It may be called from several goroutines.
 	Hosts Hosts
 	Ask   func(ctx context.Context, host string, port int) bool
+	// ReadOnly is asked before every command: then only the folder for temporary
+	// files is writable. Nil is never.
+	ReadOnly func() bool
 	// Upstream is the proxy that the relay itself must use for a target ("" for
 	// none); nil goes out directly.
 	Upstream func(scheme, hostPort string) string
@@ -141,6 +144,15 @@ func (s *Sandbox) Wrap(argv, env []string) ([]string, []string, error) {
 		return nil, nil, err
 	}
 	return out, s.environ(env), nil
+}
+
+// policy is the one for the next command.
+func (s *Sandbox) policy() Policy {
+	p := s.cfg.Policy
+	if s.cfg.ReadOnly != nil && s.cfg.ReadOnly() {
+		p.Roots, p.Write = nil, nil
+	}
+	return p
 }
 
 // environ is a command's environment: what is secret is gone, programs that
