@@ -16,10 +16,10 @@ const (
 	wordBlock = "block"
 )
 
-// parseQuick reads the first stage: one word. Anything else is an error, however
-// clear it may look to a person.
+// parseQuick reads the first stage: one word, with or without a full stop.
+// Anything else is an error, however clear it may look to a person.
 func parseQuick(reply string) (clear bool, err error) {
-	switch strings.ToLower(strings.TrimSpace(reply)) {
+	switch strings.ToLower(strings.TrimSuffix(strings.TrimSpace(reply), ".")) {
 	case wordAllow:
 		return true, nil
 	case wordBlock:
