@@ -80,6 +80,8 @@ func commands() []command {
 		{"auth", "status [--json|--text]", "say which credential would be used, without showing it", runAuth},
 		{"doctor", "", "check the installation and the settings; changes nothing", runDoctor},
 		{"permissions", "list|explain CALL|test FILE", "show what decides about calls, explain one, judge case tables", runPermissions},
+		{"hooks", "list|test EVENT", "list the hooks and why one does not run; try what an event runs", runHooks},
+		{"config", "lint [--json]", "say what is wrong in settings, hooks and permission rules", runConfig},
 		{"trust", "[list] [--json]|accept|forget", "show what this folder would run or be granted, and agree to it or take that back", runTrust},
 		{"sandbox", "status [--json]|run -- COMMAND", "say what this machine can confine commands with, or run one confined", runSandbox},
 		{"auto-mode", "defaults|config", "print the rules of auto mode's classifier: hew's own, or those in force here", runAutoMode},

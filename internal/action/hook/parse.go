@@ -150,7 +150,8 @@ func (p *parser) event(event string, raw json.RawMessage) {
 // suggestion names an event that differs in case only.
 func suggestion(event string) string {
 	for _, r := range rows() {
-		if strings.EqualFold(r.Event, event) {
+		near := strings.HasPrefix(r.Event, event) && len(r.Event) <= len(event)+2 || strings.HasPrefix(event, r.Event)
+		if near || strings.EqualFold(r.Event, event) {
 			return " (did you mean " + r.Event + "?)"
 		}
 	}
