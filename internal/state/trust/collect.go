@@ -29,6 +29,9 @@ const (
 // list is not complete.
 func Collect(c settings.Config) ([]Item, error) {
 	k := &collector{cwd: c.Cwd, root: settings.CheckoutRoot(c.Cwd), folder: folder(c.Cwd), seen: map[string]bool{}, walked: map[string]bool{}}
+	if !k.asks(c) {
+		return nil, nil
+	}
 	c.Trust, c.BaseURLs, c.FlagSettings, c.Sources = settings.Untrusted, false, "", nil
 	s, _ := settings.Load(c) // its problems are told when the settings are loaded for use
 	for _, h := range s.Held() {
@@ -55,6 +58,16 @@ type collector struct {
 	runs              bool            // something runs a command
 	files, tokens     int
 	err               error
+}
+
+// asks tells whether there is anything to look into; most folders have nothing,
+// and every start pays for the look.
+func (k *collector) asks(c settings.Config) bool {
+	places := []string{c.Path(settings.Project), c.Path(settings.Local)}
+	for _, dir := range k.dirs() {
+		places = append(places, filepath.Join(dir, ".claude"), filepath.Join(dir, ".mcp.json"))
+	}
+	return slices.ContainsFunc(places, func(p string) bool { return fsys.KindOf(p) != fsys.KindMissing })
 }
 
 // dirs are the start folder and the root of the checkout.
