@@ -36,7 +36,8 @@ type Note struct {
 //   - Each call is answered exactly once, in call order, by the message after
 //     it, which holds nothing else. Missing answers say Interrupted, results
 //     out of place are moved, orphans and duplicates left out. A call id that
-//     was used before gets a new one.
+//     was used before gets a new one; ids and names of calls lose the characters
+//     that the API refuses.
 //   - Blocks that the API refuses are left out: empty text, kinds that the role
 //     may not send, thinking of another model than the one asked now (model ""
 //     keeps all), thinking that no other block follows, replies that hew wrote
@@ -321,17 +322,25 @@ func (r *repair) call(i int, it *item, b *msg.ToolUse) msg.Block {
 		return nil
 	}
 	c := &call{use: b}
-	if b.ID == "" || r.ids[b.ID] {
+	id, name := plainName(b.ID, maxCallID), plainName(b.Name, maxToolName)
+	switch {
+	case b.ID == "" || r.ids[b.ID]:
 		for _, old := range it.calls {
 			if bytes.Equal(old.use.JSON(), b.JSON()) {
 				r.note(i, "left out a copy of call %s", b.ID)
 				return nil
 			}
 		}
-		c.use = msg.NewToolUse(r.freshID(b.ID), b.Name, b.Input)
+		c.use = msg.NewToolUse(r.freshID(id), name, b.Input)
 		r.note(i, "renamed a call whose id %q was used before", b.ID)
+	case id != b.ID || name != b.Name:
+		if r.ids[id] {
+			id = r.freshID(id)
+		}
+		c.use = msg.NewToolUse(id, name, b.Input)
+		r.note(i, "renamed a call whose id %q or name %q the API refuses", b.ID, b.Name)
 	}
-	r.ids[c.use.ID] = true
+	r.ids[b.ID], r.ids[c.use.ID] = true, true
 	it.calls = append(it.calls, c)
 	if a, ok := r.early[b.ID]; ok {
 		c.answer = a

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -16,6 +17,7 @@ import (
 // valid checks the wire form against the rules of the Messages API, by its own
 // reading of the JSON: nothing here uses the code under test.
 func valid(ms []*msg.Message) error {
+	plain := regexp.MustCompile(`^[a-zA-Z0-9_-]{1,256}$`)
 	if len(ms) == 0 {
 		return fmt.Errorf("no messages")
 	}
@@ -45,7 +47,7 @@ func valid(ms []*msg.Message) error {
 				return fmt.Errorf("%d.%d: empty text", i, j)
 			case kind == "tool_use":
 				id := b.Get("id").String()
-				if role != "assistant" || ids[id] || id == "" || b.Get("name").String() == "" || !b.Get("input").IsObject() {
+				if role != "assistant" || ids[id] || !plain.MatchString(id) || !plain.MatchString(b.Get("name").String()) || !b.Get("input").IsObject() {
 					return fmt.Errorf("%d.%d: bad call %s", i, j, b)
 				}
 				ids[id] = true
@@ -177,6 +179,8 @@ func TestRepair(t *testing.T) {
 		"synthetic":             {[]*msg.Message{u(text("hi")), {Role: msg.RoleAssistant, Blocks: []msg.Block{text("API Error")}, Reply: &msg.Reply{Synthetic: true}}, u(text("again"))}, "u hi | u again"},
 		"wrong side":            {[]*msg.Message{u(text("hi"), use("p"), think("s")), a("1", text("x"), res("p"), img), u(img)}, "u hi | a x | u other"},
 		"unusable calls":        {[]*msg.Message{u(text("hi")), a("1", text("x"), raw(t, `{"type":"tool_use","id":"p","name":"T","input":"s"}`), raw(t, `{"type":"tool_use","id":"p"}`)), u(res("p"), text("y"))}, "u hi | a x | u y"},
+		"ids of elsewhere":      {[]*msg.Message{u(text("hi")), a("1", use("f.x:0"), use("f/x:0")), u(res("f.x:0"), res("f/x:0")), a("2", use("f_x_0"), use("f.x:0")), u(res("f_x_0"))}, "u hi | a ?f_x_0 ?f_x_0_2 | u !f_x_0 !f_x_0_2 | a ?f_x_0_3 ?f_x_0_4 | u !f_x_0_3 !f_x_0_4(interrupted)"},
+		"name of elsewhere":     {[]*msg.Message{u(text("hi")), a("1", raw(t, `{"type":"tool_use","id":"p","name":"../\u001b T","input":{}}`)), u(res("p"))}, "u hi | a ?p | u !p"},
 		"call without id":       {[]*msg.Message{u(text("hi")), a("1", use("")), u(res(""))}, "u hi | a ?call_2 | u !call_2"},
 		"opaque":                {[]*msg.Message{u(text("hi")), a("1", raw(t, `{"type":"server_tool_use","id":"s","name":"web_search","input":{}}`)), u(raw(t, `{"type":"search_result"}`), raw(t, `{"type":"text","text":5}`))}, "u hi | a other | u other"},
 	} {
@@ -235,7 +239,7 @@ func TestRepairModelNames(t *testing.T) {
 
 // random makes a history in which everything may be wrong.
 func random(t testing.TB, r *rand.Rand, n int) []*msg.Message {
-	ids := []string{"p", "q", "r", "s", ""}
+	ids := []string{"p", "q", "r", "s", "", "p:q", "p_q"}
 	id := func() string { return ids[r.IntN(len(ids))] }
 	block := func() msg.Block {
 		switch r.IntN(12) {

@@ -143,6 +143,12 @@ func (c *rules) calls(i int, m message) {
 		if slices.Contains(want, id) {
 			c.breach("messages.%d.content.%d: `tool_use` ids must be unique", i, j)
 		}
+		if !callID().MatchString(b.Get("id").String()) {
+			c.breach("messages.%d.content.%d.tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'", i, j)
+		}
+		if !toolName().MatchString(b.Get("name").String()) {
+			c.breach("messages.%d.content.%d.tool_use.name: String should match pattern '^[a-zA-Z0-9_-]{1,128}$'", i, j)
+		}
 		if !b.Get("input").IsObject() {
 			c.breach("messages.%d.content.%d.tool_use.input: Input should be a valid dictionary", i, j)
 		}

@@ -11,6 +11,8 @@ import (
 
 var toolName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-zA-Z0-9_-]{1,128}$`) })
 
+var callID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-zA-Z0-9_-]+$`) })
+
 func (c *rules) tools() {
 	names := map[string]bool{}
 	for i, t := range c.r.tools {
