@@ -3,11 +3,16 @@ package wiring
 import (
 	"context"
 	"path/filepath"
+	"time"
 
 	"github.com/hew-agent/hew/internal/backend/fsys"
 	"github.com/hew-agent/hew/internal/backend/shell"
 	"github.com/hew-agent/hew/internal/state/prompt"
 )
+
+// gitPatience bounds how long a start waits for git: a repository can make git
+// wait for ever (a named pipe as .git/HEAD), and its state is only a convenience.
+const gitPatience = 5 * time.Second
 
 // askGit begins to ask for the state of the repository, unless it is not
 // wanted or there is none: git takes longer than everything else that a start
@@ -23,7 +28,11 @@ func (b *build) askGit(ctx context.Context) func() *prompt.Git {
 		return none
 	}
 	answer := make(chan *prompt.Git, 1)
-	go func() { answer <- prompt.ReadGit(ctx, run) }()
+	go func() {
+		ctx, cancel := context.WithTimeout(ctx, gitPatience)
+		defer cancel()
+		answer <- prompt.ReadGit(ctx, run)
+	}()
 	return func() *prompt.Git { return <-answer }
 }
 
