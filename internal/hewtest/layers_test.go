@@ -58,6 +58,10 @@ func layers() []layer {
 			},
 		},
 		{
+			name: "hooks", mode: free(), named: decidedBy("hook"),
+			args: []string{"--settings", `{"hooks":{"PreToolUse":[{"hooks":[{"type":"command","command":"echo not today >&2; exit 2"}]}]}}`},
+		},
+		{
 			name: "non-restoration", first: []string{"--allowedTools", "Bash(touch *)"}, mode: []string{"--permission-mode", "manual"},
 			named: func(l gjson.Result) bool {
 				return decidedBy("default")(l) && l.Get(`steps.#(step=="non-restoration")`).Exists()
