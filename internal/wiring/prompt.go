@@ -158,6 +158,7 @@ func (b *build) instructions() []memory.File {
 	files, notes := memory.Load(memory.Config{
 		Managed: b.o.getenv("HEW_MANAGED_DIR"), ManagedText: b.settings.Text("claudeMd"),
 		Home: b.home.Dir, Cwd: b.place.Cwd, Exclude: b.settings.ClaudeMDExcludes(),
+		Within: b.confines(),
 	})
 	for _, n := range notes {
 		b.notice(n.String())

@@ -19,6 +19,15 @@ func (b *build) judgeFolder() {
 	}
 }
 
+// confines is the folder that links of an untrusted checkout must not leave:
+// what they lead to would go to the model. "" where the folder is trusted.
+func (b *build) confines() string {
+	if b.trust.Level != settings.Untrusted {
+		return ""
+	}
+	return settings.CheckoutRoot(b.place.Cwd)
+}
+
 func (b *build) skipped() string {
 	v := b.trust
 	items := v.Skipped(b.settingsConfig.Sources)

@@ -73,6 +73,9 @@ type Config struct {
 	// folders above it belong to the project.
 	Cwd    string
 	Agents AgentsMode
+	// Within is the root of a checkout that is not trusted: a file found in it
+	// that a link takes from outside is left out. "" bounds nothing.
+	Within string
 	// Without lists scopes that are not read.
 	Without []Scope
 	// Exclude lists globs of absolute paths that are left out; managed files are immune.
@@ -223,6 +226,10 @@ func (l *loader) read(path string, s Scope) {
 		return
 	}
 	l.seen[real] = true
+	if l.c.Within != "" && s != Managed && s != User && fsys.Within(l.c.Within, path) && !fsys.Within(l.c.Within, real) {
+		l.notes = append(l.notes, Note{path, "it links to " + fsys.Printable(real) + ", outside this folder, which is not trusted (see hew trust)"})
+		return
+	}
 	if text == "" {
 		return
 	}

@@ -135,3 +135,26 @@ func TestTotalIsBounded(t *testing.T) {
 		t.Errorf("%d files, %v", len(files), notes)
 	}
 }
+
+func TestLinksOutOfAnUntrustedCheckout(t *testing.T) {
+	root := tree(t, map[string]string{"key": "secret", "up/real.md": "above", "up/w/docs/agents.md": "inside", "up/w/x/a.txt": ""})
+	for link, to := range map[string]string{"up/CLAUDE.md": "real.md", "up/w/CLAUDE.md": "../../key", "up/w/CLAUDE.local.md": "docs/agents.md", "up/w/.claude": "../../up"} {
+		if err := os.Symlink(to, filepath.Join(root, link)); err != nil {
+			t.Skip(err)
+		}
+	}
+	c := Config{Cwd: filepath.Join(root, "up", "w", "x"), Within: filepath.Join(root, "up", "w")}
+	out := filepath.Join(root, "key")
+	want := []string{
+		"Project up/CLAUDE.md above", "Local up/w/CLAUDE.local.md inside",
+		"note up/w/CLAUDE.md it links to " + out + ", outside this folder, which is not trusted (see hew trust)",
+	}
+	if d := cmp.Diff(want, found(t, root, c)); d != "" {
+		t.Error(d)
+	}
+	c.Within = ""
+	want = []string{"Project up/CLAUDE.md above", "Project up/w/CLAUDE.md secret", "Local up/w/CLAUDE.local.md inside"}
+	if d := cmp.Diff(want, found(t, root, c)); d != "" {
+		t.Error(d)
+	}
+}
