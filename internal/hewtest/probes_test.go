@@ -20,6 +20,7 @@ import (
 func probes() map[string]func(*testscript.TestScript, bool, []string) {
 	return map[string]func(*testscript.TestScript, bool, []string){
 		"answer":    cmdAnswer,
+		"endpoint":  cmdEndpoint,
 		"header":    cmdHeader,
 		"listen":    cmdListen,
 		"heard":     cmdHeard,
