@@ -44,6 +44,8 @@ type Refusal struct {
 type Verdict struct {
 	PreventContinuation bool
 	Reason              string
+	// Notes are what hooks say to auto mode's classifier, and to nobody else.
+	Notes []string
 }
 
 // Behavior is the outcome of a permission decision.

@@ -19,6 +19,8 @@ type Classifier interface {
 	Approved()
 	// Ran tells of a call that was admitted, whoever admitted it.
 	Ran(p tool.Planned)
+	// Noted tells what a user's hook said for the classifier to know.
+	Noted(text string)
 }
 
 // judges tells whether a question goes to the classifier first. What a hook

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/hew-agent/hew/internal/action/gate/classify"
 	"github.com/hew-agent/hew/internal/action/policy"
@@ -19,6 +20,7 @@ type judge struct {
 	asked     []string
 	approved  int
 	ran       int
+	noted     []string
 }
 
 func (j *judge) Judge(_ context.Context, p tool.Planned, _ string) classify.Verdict {
@@ -32,6 +34,8 @@ func (j *judge) Judge(_ context.Context, p tool.Planned, _ string) classify.Verd
 func (j *judge) Approved() { j.approved++ }
 
 func (j *judge) Ran(tool.Planned) { j.ran++ }
+
+func (j *judge) Noted(text string) { j.noted = append(j.noted, text) }
 
 func steps(d tool.Decision) string {
 	var out []string
@@ -126,5 +130,21 @@ func TestAutoNeedsAClassifier(t *testing.T) {
 	}
 	if err := newGate(Config{Classifier: &judge{}}, layer(policy.Layer{}), policy.Default).SetMode("auto"); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// noting hooks tell the classifier something after a call.
+type noting struct{ hooked }
+
+func (noting) After(_ context.Context, _ tool.Admitted, r tool.Result, _ time.Duration, _ func(event.Body)) (tool.Result, tool.Verdict) {
+	return r, tool.Verdict{Notes: []string{"the branch is protected"}}
+}
+
+func TestHooksNotesReachTheClassifier(t *testing.T) {
+	j := &judge{}
+	g := newGate(Config{Classifier: j, Hooks: noting{}}, layer(policy.Layer{Allow: []string{"Poke(x)"}}), policy.Auto)
+	a, _, _ := admit(g, planned(t, "x"))
+	if _, v := g.Review(t.Context(), a, tool.Text("ok"), 0, func(event.Body) {}); len(v.Notes) != 1 || !slices.Equal(j.noted, v.Notes) {
+		t.Fatalf("noted %v", j.noted)
 	}
 }

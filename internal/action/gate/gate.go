@@ -170,5 +170,11 @@ func (g *Gate) Review(ctx context.Context, a tool.Admitted, r tool.Result, took 
 	if g.c.Hooks == nil {
 		return r, tool.Verdict{}
 	}
-	return g.c.Hooks.After(ctx, a, r, took, emit)
+	res, v := g.c.Hooks.After(ctx, a, r, took, emit)
+	if g.c.Classifier != nil {
+		for _, n := range v.Notes {
+			g.c.Classifier.Noted(n)
+		}
+	}
+	return res, v
 }

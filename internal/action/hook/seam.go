@@ -105,7 +105,7 @@ func (c *Calls) After(ctx context.Context, a tool.Admitted, r tool.Result, took 
 	if o.Blocked {
 		r = remind(r, rowOf(in).Event+" (blocked)", []string{o.Reason})
 	}
-	return r, tool.Verdict{PreventContinuation: o.Stopped, Reason: o.StopReason}
+	return r, tool.Verdict{PreventContinuation: o.Stopped, Reason: o.StopReason, Notes: o.ClassifierContext}
 }
 
 // finished is the event of a call's end: one of success or one of failure.

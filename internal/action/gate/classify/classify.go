@@ -178,5 +178,8 @@ func (c *Classifier) Approved() {
 	c.inRow, c.inAll = 0, 0
 }
 
+// Noted tells what a user's hook said for the judge to know.
+func (c *Classifier) Noted(text string) { c.c.Transcript.Note(text) }
+
 // Ran tells that a call was admitted; later judgements see it.
 func (c *Classifier) Ran(p tool.Planned) { c.c.Transcript.Ran(p) }

@@ -32,10 +32,11 @@ type Transcript struct {
 	lines []line
 }
 
-// line is what a person said, or a call.
+// line is what a person said, a call, or what a hook noted.
 type line struct {
 	said *msg.Message
 	call *msg.ToolUse
+	note string
 }
 
 // Hear takes in an event of the run.
@@ -65,6 +66,9 @@ func (t *Transcript) Ran(p tool.Planned) {
 		t.add(line{call: p.Use})
 	}
 }
+
+// Note takes in what a user's hook said for the judge to know.
+func (t *Transcript) Note(text string) { t.add(line{note: text}) }
 
 func (t *Transcript) add(l line) {
 	t.mu.Lock()
@@ -125,7 +129,12 @@ func (t *Transcript) render() (string, error) {
 			left++
 			continue
 		}
-		text := acted(l.call)
+		text := ""
+		if l.call != nil {
+			text = acted(l.call)
+		} else {
+			text = jsonLine("hook", cut(l.note))
+		}
 		if calls += len(text); calls > maxCalls {
 			left++
 			continue
