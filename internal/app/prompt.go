@@ -269,18 +269,38 @@ func (r *headless) entrypoint() string {
 	return "sdk-cli"
 }
 
+// maxOption bounds a file that an option names, in bytes.
+const maxOption = 10 << 20
+
+// readOption reads a file that an option names. It may be a pipe, as a shell
+// makes one for <(command), and a device that never ends.
+func readOption(path string) (data []byte, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	if data, err = io.ReadAll(io.LimitReader(f, maxOption+1)); err != nil {
+		return nil, err
+	}
+	if len(data) > maxOption {
+		return nil, fmt.Errorf("%s is larger than %d MB", path, maxOption>>20)
+	}
+	return data, nil
+}
+
 // files reads the options that name files.
 func (r *headless) files(w *wiring.Options) error {
 	o := r.o
 	if o.SystemPromptFile != "" {
-		data, err := os.ReadFile(o.SystemPromptFile)
+		data, err := readOption(o.SystemPromptFile)
 		if err != nil {
 			return fmt.Errorf("--system-prompt-file: %w", err)
 		}
 		w.SystemPrompt = string(data)
 	}
 	if o.AppendPromptFile != "" {
-		data, err := os.ReadFile(o.AppendPromptFile)
+		data, err := readOption(o.AppendPromptFile)
 		if err != nil {
 			return fmt.Errorf("--append-system-prompt-file: %w", err)
 		}
@@ -291,7 +311,7 @@ func (r *headless) files(w *wiring.Options) error {
 	}
 	schema := []byte(o.Schema)
 	if !strings.HasPrefix(strings.TrimSpace(o.Schema), "{") {
-		data, err := os.ReadFile(o.Schema)
+		data, err := readOption(o.Schema)
 		if err != nil {
 			return fmt.Errorf("--json-schema is neither a JSON object nor a readable file: %w", err)
 		}

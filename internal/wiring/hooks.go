@@ -10,6 +10,7 @@ import (
 
 	"github.com/hew-agent/hew/internal/action/hook"
 	"github.com/hew-agent/hew/internal/action/policy"
+	"github.com/hew-agent/hew/internal/backend/fsys"
 	"github.com/hew-agent/hew/internal/backend/provider"
 	"github.com/hew-agent/hew/internal/core/engine"
 	"github.com/hew-agent/hew/internal/core/loop"
@@ -284,7 +285,7 @@ func (h *hooks) end(ctx context.Context) error {
 		}
 	}
 	err := h.d.Close()
-	if gone := os.Remove(h.env); gone != nil && !errors.Is(gone, os.ErrNotExist) {
+	if gone := os.Remove(h.env); gone != nil && !errors.Is(gone, os.ErrNotExist) && fsys.CauseOf(gone) != fsys.CauseNotDir {
 		err = errors.Join(err, gone)
 	}
 	return err

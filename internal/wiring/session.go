@@ -66,7 +66,7 @@ func unwritable(err error) bool {
 		return false
 	}
 	c := fsys.CauseOf(err)
-	return c == fsys.CausePermission || c == fsys.CauseReadOnlyFS
+	return c == fsys.CausePermission || c == fsys.CauseReadOnlyFS || c == fsys.CauseNotDir
 }
 
 func (b *build) opened(log *session.Log) {

@@ -234,6 +234,9 @@ func (b *build) open(ctx context.Context) (*Conversation, error) {
 
 // locate finds the directories and reads the settings.
 func (b *build) locate() error {
+	if b.o.Cwd == "" {
+		return errors.New("the current directory was deleted or cannot be read; change to another one and start again")
+	}
 	cwd, err := fsys.Real(b.o.Cwd)
 	if err != nil {
 		return fmt.Errorf("the current directory: %w", err)

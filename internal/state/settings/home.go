@@ -6,6 +6,7 @@
 package settings
 
 import (
+	"fmt"
 	"path/filepath"
 
 	"github.com/hew-agent/hew/internal/backend/fsys"
@@ -29,7 +30,7 @@ func FindHome(getenv func(string) string, cwd string) (Home, error) {
 		}
 	}
 	if err != nil {
-		return Home{}, err
+		return Home{}, fmt.Errorf("find the configuration home: %w; set HOME, or CLAUDE_CONFIG_DIR to a folder", err)
 	}
 	return Home{Dir: filepath.Join(user, ".claude"), user: user}, nil
 }
