@@ -9,6 +9,9 @@ import (
 	"io"
 	"time"
 
+	"github.com/tidwall/gjson"
+	"github.com/tidwall/sjson"
+
 	"github.com/hew-agent/hew/internal/msg"
 )
 
@@ -107,7 +110,9 @@ func (r *reader) user(id string, raw json.RawMessage) error {
 	if m.Role != msg.RoleUser {
 		return fmt.Errorf("a message of role %q where a user message is expected", m.Role)
 	}
-	m.Blocks = spoken(m.Blocks)
+	if m.Blocks, err = spoken(m.Blocks); err != nil {
+		return err
+	}
 	if len(m.Blocks) == 0 {
 		return errors.New("the user message is empty")
 	}
@@ -119,14 +124,37 @@ func (r *reader) user(id string, raw json.RawMessage) error {
 	return nil
 }
 
-// spoken leaves out empty text, which no API takes.
-func spoken(in []msg.Block) []msg.Block {
+// spoken leaves out empty text, which no API takes, and the host's cache marks:
+// hew sets its own, and the API takes only a few. An image that the API would
+// refuse is an error, since it would spoil every later request of the session.
+func spoken(in []msg.Block) ([]msg.Block, error) {
 	var out []msg.Block
 	for _, b := range in {
 		if t, ok := b.(*msg.Text); ok && t.Text == "" {
 			continue
 		}
+		b, err := unmarked(b)
+		if err != nil {
+			return nil, err
+		}
+		if img, ok := b.(*msg.Image); ok {
+			if err := usable(img); err != nil {
+				return nil, err
+			}
+		}
 		out = append(out, b)
 	}
-	return out
+	return out, nil
+}
+
+func unmarked(b msg.Block) (msg.Block, error) {
+	const mark = "cache_control"
+	if !gjson.GetBytes(b.JSON(), mark).Exists() {
+		return b, nil
+	}
+	data, err := sjson.DeleteBytes(bytes.Clone(b.JSON()), mark)
+	if err != nil {
+		return nil, fmt.Errorf("leave out the cache mark of a block: %w", err)
+	}
+	return msg.DecodeBlock(data)
 }
