@@ -10,7 +10,6 @@ import (
 
 	"github.com/hew-agent/hew/internal/action/hook"
 	"github.com/hew-agent/hew/internal/action/policy"
-	"github.com/hew-agent/hew/internal/backend/fsys"
 	"github.com/hew-agent/hew/internal/backend/provider"
 	"github.com/hew-agent/hew/internal/core/engine"
 	"github.com/hew-agent/hew/internal/core/loop"
@@ -31,6 +30,9 @@ type hooks struct {
 	begun  atomic.Bool            // the session's start was told
 	cwd    string                 // as hooks know it
 	env    string                 // the file of variables that hooks may set
+	made   bool                   // its folder is there
+	title  string                 // the last one that a hook gave
+	effort string
 }
 
 // listen makes the hooks of a session. A bare run has none.
@@ -38,7 +40,7 @@ func (b *build) listen(ctx context.Context, specs []tool.Spec) {
 	if b.o.Bare {
 		return
 	}
-	h := &hooks{b: b, cwd: b.place.Cwd, env: b.hookVariables()}
+	h := &hooks{b: b, cwd: b.place.Cwd, env: b.hookVariables(), effort: b.effort()}
 	c := b.hookConfig(specs)
 	c.Session, c.EnvFile, c.Interactive = h.session, h.env, false
 	c.Ask = func(ctx context.Context, q hook.Query) (string, error) {
@@ -78,7 +80,7 @@ func (b *build) hookVariables() string {
 func (h *hooks) session() hook.Session {
 	s := hook.Session{
 		ID: h.b.id, Transcript: h.b.conv.Transcript, Cwd: h.b.conv.Engine.Place().Cwd,
-		Mode: h.b.conv.Engine.Mode(), Effort: h.b.effort(),
+		Mode: h.b.conv.Engine.Mode(), Effort: h.effort,
 	}
 	if id := h.prompt.Load(); id != nil {
 		s.Prompt = *id
@@ -139,7 +141,8 @@ func (h *hooks) start(ctx context.Context, emit func(event.Body)) engine.Recepti
 		}
 	}
 	if h.d.Wants("SessionStart") || h.d.Wants("CwdChanged") {
-		if err := os.MkdirAll(filepath.Dir(h.env), 0o700); err != nil {
+		err := os.MkdirAll(filepath.Dir(h.env), 0o700)
+		if h.made = err == nil; !h.made {
 			emit(event.Notice{Level: event.Warning, Code: "hook_variables", Text: "hooks cannot set variables: " + err.Error()})
 		}
 	}
@@ -162,8 +165,8 @@ func (h *hooks) start(ctx context.Context, emit func(event.Body)) engine.Recepti
 
 // named gives the session the title that a hook chose, unless the user chose one.
 func (h *hooks) named(title string) {
-	if title != "" && h.b.o.Name == "" && h.b.noted != nil {
-		h.b.noted.title = title
+	if title != "" && title != h.title && h.b.o.Name == "" && h.b.noted != nil {
+		h.title, h.b.noted.title = title, title
 	}
 }
 
@@ -285,7 +288,10 @@ func (h *hooks) end(ctx context.Context) error {
 		}
 	}
 	err := h.d.Close()
-	if gone := os.Remove(h.env); gone != nil && !errors.Is(gone, os.ErrNotExist) && fsys.CauseOf(gone) != fsys.CauseNotDir {
+	if !h.made { // whatever stands in its place is not ours
+		return err
+	}
+	if gone := os.Remove(h.env); gone != nil && !errors.Is(gone, os.ErrNotExist) {
 		err = errors.Join(err, gone)
 	}
 	return err
