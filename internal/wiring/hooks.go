@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"sync/atomic"
 
 	"github.com/hew-agent/hew/internal/action/hook"
@@ -33,6 +34,7 @@ type hooks struct {
 	made   bool                   // its folder is there
 	title  string                 // the last one that a hook gave
 	effort string
+	tasks  []event.TaskChanged // commands that run in the background
 }
 
 // listen makes the hooks of a session. A bare run has none.
@@ -240,7 +242,25 @@ func (h *hooks) moved(ctx context.Context, emit func(event.Body)) {
 
 // Stop tells that the agent is about to finish.
 func (h *hooks) Stop(ctx context.Context, last *msg.Message, emit func(event.Body)) loop.Stop {
-	return loop.Stop(h.d.Stops(ctx, hook.Ending{Last: last.Text()}, emit))
+	end := hook.Ending{Last: last.Text()}
+	for _, t := range h.tasks {
+		raw, err := encodeJSON(map[string]string{"task_id": t.ID, "task_type": t.Kind, "description": t.Summary})
+		if err == nil { // texts: cannot fail
+			end.Tasks = append(end.Tasks, raw)
+		}
+	}
+	return loop.Stop(h.d.Stops(ctx, end, emit))
+}
+
+// follow keeps track of what runs in the background.
+func (h *hooks) follow(t event.TaskChanged) {
+	if h == nil {
+		return
+	}
+	h.tasks = slices.DeleteFunc(h.tasks, func(x event.TaskChanged) bool { return x.ID == t.ID })
+	if t.Status == event.TaskRunning {
+		h.tasks = append(h.tasks, t)
+	}
 }
 
 // Failed tells of a run that the API has ended.

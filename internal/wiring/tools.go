@@ -213,6 +213,7 @@ func (b *build) late() ([]*msg.Message, []event.TaskChanged) {
 	var tasks []event.TaskChanged
 	for _, n := range b.shell.Changes() {
 		tasks = append(tasks, change(n))
+		b.hooks.follow(change(n))
 	}
 	return out, tasks
 }
