@@ -114,5 +114,8 @@ func (s *submission) stops(ctx context.Context, reply *msg.Message) loop.Stop {
 	if s.e.c.Hooks == nil || s.e.c.Output != "" || len(stop.Continue) > 0 || stop.End != "" {
 		return stop
 	}
+	if reply == nil { // a reply without content is kept nowhere
+		reply = &msg.Message{Role: msg.RoleAssistant}
+	}
 	return s.e.c.Hooks.Stop(ctx, reply, s.hear)
 }
