@@ -143,6 +143,9 @@ func (x *exchange) send(to string, b *messages.Body, a Auth) (*http.Response, er
 		return nil, x.transportError(err)
 	}
 	x.body = resp.Body
+	if resp.Header.Get("Content-Encoding") == "gzip" {
+		resp.Body = &unzipped{from: resp.Body}
+	}
 	return resp, nil
 }
 
