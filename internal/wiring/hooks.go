@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 	"sync/atomic"
 
 	"github.com/hew-agent/hew/internal/action/hook"
@@ -218,13 +219,13 @@ func (h *hooks) Next(ctx context.Context, ended []event.ToolFinished, emit func(
 func batch(ended []event.ToolFinished) hook.PostToolBatch {
 	var out hook.PostToolBatch
 	for _, f := range ended {
-		text := ""
+		var text strings.Builder
 		for _, b := range f.Result.Content {
 			if t, ok := b.(*msg.Text); ok {
-				text += t.Text
+				text.WriteString(t.Text)
 			}
 		}
-		out.Calls = append(out.Calls, hook.BatchCall{Name: f.Use.Name, Input: f.Use.Input, UseID: f.Use.ID, Response: text})
+		out.Calls = append(out.Calls, hook.BatchCall{Name: f.Use.Name, Input: f.Use.Input, UseID: f.Use.ID, Response: text.String()})
 	}
 	return out
 }

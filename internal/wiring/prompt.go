@@ -111,15 +111,11 @@ func (n *noting) Prompt(m *msg.Message, p session.Prompt) error {
 // Record writes what an event leaves in the transcript.
 func (n *noting) Record(body event.Body) error {
 	now := n.sent
-	switch b := body.(type) {
-	case event.TurnStarted:
-		if !n.fallen {
-			now = n.prefix()
-		}
-	case event.Notice:
-		if b.Code == event.ModelFallback {
-			n.fallen, now = true, ""
-		}
+	if _, ok := body.(event.TurnStarted); ok && !n.fallen {
+		now = n.prefix()
+	}
+	if b, ok := body.(event.Notice); ok && b.Code == event.ModelFallback {
+		n.fallen, now = true, ""
 	}
 	if now != n.sent {
 		if err := n.Writer.Prefix(now); err != nil {

@@ -12,7 +12,7 @@ const sandboxExec = "/usr/bin/sandbox-exec"
 func (s *Sandbox) launcher(argv []string) ([]string, error) {
 	port := 0
 	if s.relay != nil {
-		port = s.relay.port
+		port = s.relay.door.(*net.TCPListener).Addr().(*net.TCPAddr).Port
 	}
 	p := s.policy()
 	return append([]string{sandboxExec, "-p", seatbelt(p, p.layout(s.private), port)}, argv...), nil
@@ -25,7 +25,7 @@ func openRelay(_ string, cfg Config) (*relay, error) {
 		return nil, fmt.Errorf("open the sandbox's relay: %w", err)
 	}
 	r := newRelay(cfg)
-	r.door, r.addr, r.port = l, l.Addr().String(), l.Addr().(*net.TCPAddr).Port
+	r.door, r.addr = l, l.Addr().String()
 	go func() { _ = r.server.Serve(l) }() // ends with the listener
 	return r, nil
 }

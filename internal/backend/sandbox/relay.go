@@ -24,7 +24,6 @@ type relay struct {
 	cfg    Config
 	door   io.Closer // where listeners come in
 	addr   string    // what clients connect to
-	port   int       // of addr, where the machine's own loopback is used
 	dialer net.Dialer
 	server http.Server
 	cut    context.CancelFunc // ends what is under way
