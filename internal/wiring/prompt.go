@@ -23,11 +23,21 @@ func (b *build) prompt(cfg *engine.Config) {
 	}
 	cfg.System = b.system(git)
 	w := b.writer(cfg, git)
-	if b.past != nil && len(cfg.History) > 0 {
+	if b.past != nil && len(cfg.History) > 0 && !b.unbegun() {
 		b.resumed(cfg)
 		return
 	}
 	cfg.Start = func() (*msg.Message, error) { return b.start(cfg.System, w) }
+}
+
+// unbegun tells that the process died after the first prompt was written and
+// before what stands in front of it was: nothing has been sent yet, and the
+// session begins now.
+func (b *build) unbegun() bool {
+	if b.past.Context != nil || len(b.past.System) > 0 {
+		return false
+	}
+	return !slices.ContainsFunc(b.past.Messages, func(m *msg.Message) bool { return m.Role == msg.RoleAssistant })
 }
 
 // resumed says when the first request cannot extend the last one before it.

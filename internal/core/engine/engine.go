@@ -158,7 +158,7 @@ type Engine struct {
 func New(c Config) *Engine {
 	e := &Engine{
 		c: c, ledger: newLedger(), defs: map[string]provider.ToolDef{}, began: c.Now(),
-		model: c.Model.Name, place: c.Place, history: c.History, started: len(c.History) > 0,
+		model: c.Model.Name, place: c.Place, history: c.History, started: len(c.History) > 0 && c.Start == nil,
 	}
 	if e.started {
 		e.broken, e.sent = c.Break, c.Sent

@@ -118,7 +118,7 @@ func (s *submission) begin(in Input, with []*msg.Message, heard []event.Body) ([
 			return nil, &NotSaved{err}
 		}
 		if m != nil {
-			history = append(history, m)
+			history = append([]*msg.Message{m}, history...)
 		}
 	}
 	e.started = true
