@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -66,14 +67,16 @@ func (b *build) fallbacks(main string) []string {
 	if len(list) == 0 {
 		list = b.settings.FallbackModel()
 	}
-	var out []string
-	for _, n := range list {
-		if n != main && len(out) < 3 {
-			out = append(out, n)
-		}
+	out := slices.DeleteFunc(slices.Clone(list), func(n string) bool { return n == main })
+	if len(out) > maxFallbacks {
+		b.notice(fmt.Sprintf("only the first %d fallback models are used; %s is left out", maxFallbacks, strings.Join(out[maxFallbacks:], ", ")))
+		out = out[:maxFallbacks]
 	}
 	return out
 }
+
+// maxFallbacks is the documented length of the chain.
+const maxFallbacks = 3
 
 func (b *build) effort() string {
 	for _, e := range []string{b.env("CLAUDE_CODE_EFFORT_LEVEL"), b.o.Effort, b.settings.EffortLevel()} {

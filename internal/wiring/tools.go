@@ -2,6 +2,7 @@ package wiring
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"slices"
 	"strconv"
@@ -94,11 +95,17 @@ func (b *build) chosen(pool []tool.Tool) []tool.Tool {
 	default:
 		return pool
 	}
+	for _, n := range names {
+		if !slices.ContainsFunc(pool, func(t tool.Tool) bool { return called(t.Spec(), n) }) {
+			b.notice(fmt.Sprintf("--tools: there is no tool %q here; hew tools lists them", n))
+		}
+	}
 	return slices.DeleteFunc(pool, func(t tool.Tool) bool {
-		s := t.Spec()
-		return !slices.Contains(names, s.Name) && !slices.ContainsFunc(s.Aliases, func(a string) bool { return slices.Contains(names, a) })
+		return !slices.ContainsFunc(names, func(n string) bool { return called(t.Spec(), n) })
 	})
 }
+
+func called(s tool.Spec, name string) bool { return s.Name == name || slices.Contains(s.Aliases, name) }
 
 // hidden is what searches leave out: what a deny rule keeps from reading.
 func (b *build) hidden(tool.Env) func(path string) bool {

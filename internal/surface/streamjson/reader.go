@@ -49,6 +49,9 @@ func (r *reader) run() error {
 		if err != nil && !errors.Is(err, io.EOF) {
 			return &BadLine{n, err}
 		}
+		if n == 1 {
+			line = bytes.TrimPrefix(line, []byte("\xef\xbb\xbf")) // some programs write a mark first
+		}
 		if text := bytes.TrimSpace(line); len(text) > 0 {
 			if err := r.line(text); err != nil {
 				return &BadLine{n, err}
