@@ -29,7 +29,7 @@ func (g *Gate) ask(ctx context.Context, p tool.Planned, d policy.Decision, h Hoo
 			return g.refuse(p, invalid("validate", err), tool.Refused(err.Error()), emit)
 		}
 	}
-	q := g.question(p, d)
+	q, shown := g.question(p, d), g.places(p)
 	if asker != nil {
 		emit(event.Asked{Question: q})
 	}
@@ -44,6 +44,9 @@ func (g *Gate) ask(ctx context.Context, p tool.Planned, d policy.Decision, h Hoo
 	d.Trace = append(d.Trace, tool.Step{Name: "question", Outcome: string(a.Behavior), Detail: strings.TrimSpace(a.by + " " + a.Message)})
 	if a.Behavior != tool.Allow {
 		return g.refusedBy(p, d.Decision, a, emit)
+	}
+	if g.moved(p, shown) {
+		return g.refuse(p, d.Decision, tool.Failure(movedText), emit)
 	}
 	return g.granted(p, d, h, a, emit)
 }

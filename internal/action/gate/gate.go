@@ -126,7 +126,10 @@ func (g *Gate) judged(ctx context.Context, p tool.Planned, before HookAnswer, er
 	}
 	d := g.decide(p, before)
 	if g.judges(d) {
-		d = g.classified(ctx, p, d, before, emit)
+		judged := g.places(p)
+		if d = g.classified(ctx, p, d, before, emit); g.moved(p, judged) {
+			return g.refuse(p, d.Decision, tool.Failure(movedText), emit)
+		}
 	}
 	if d.Behavior == tool.Ask {
 		return g.ask(ctx, p, g.unrestored(d), before, emit)
