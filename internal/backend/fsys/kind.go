@@ -114,5 +114,11 @@ func OpenRegular(path string) (*os.File, Status, error) {
 	if err != nil {
 		return nil, st, errors.Join(wrap("read", path, err), f.Close())
 	}
+	// Some files of /proc call themselves regular and wait for ever, such as kmsg. Those can be polled, so that a deadline
+	// holds; for true files there is none, and none is needed.
+	_ = f.SetReadDeadline(time.Now().Add(readPatience))
 	return f, st, nil
 }
+
+// readPatience is how long a file that is no true file may keep its reader waiting.
+const readPatience = 3 * time.Second
