@@ -26,7 +26,7 @@ var bareTools = []string{"Bash", "Edit", "Read"}
 
 // commands makes what runs programs.
 func (b *build) commands(ctx context.Context) error {
-	b.tasks = b.tasksDir(os.TempDir(), os.Getuid())
+	b.tasks = b.privateTasks(b.tasksDir(os.TempDir(), os.Getuid()))
 	if err := b.confine(ctx); err != nil {
 		return err
 	}
