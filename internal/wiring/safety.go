@@ -68,7 +68,7 @@ func (b *build) policy(specs []tool.Spec) (policy.Config, error) {
 		Protected: b.protected(), Output: []string{b.place.SpillDir, b.tasks}, ManagedOnly: p.ManagedRulesOnly,
 		BlockReadsOutside: p.BlockReadsOutside, BlockWritesOutside: p.BlockWritesOutside,
 		NoPrompts: p.DenyInsteadOfAsking || b.o.NoPrompts, BypassDisabled: p.BypassDisabled,
-		Reader: b.facts,
+		Reader: b.facts, GitPrograms: b.gitPrograms(),
 	}, nil
 }
 

@@ -101,6 +101,21 @@ func (sc *shellCall) part(i int) (finding, bool) {
 
 func (sc *shellCall) repository(p *shellread.Part) bool { return p.Name == "git" }
 
+// programs says why a reading part could start a program of an untrusted repository.
+func (sc *shellCall) programs(p *shellread.Part) string {
+	ask := sc.c.s.cfg.GitPrograms
+	if ask == nil || !sc.repository(p) {
+		return ""
+	}
+	if w := p.Words[p.Start:]; len(w) == 2 && (w[1].Text == "--version" || w[1].Text == "version") {
+		return ""
+	}
+	if why := ask(sc.start.physical); why != "" {
+		return "git could run what this folder, which is not trusted, configures: " + why
+	}
+	return ""
+}
+
 // plantsRepository reports writes of the names that make a bare repository:
 // git would then read its configuration from there.
 func (sc *shellCall) plantsRepository() bool {
@@ -125,6 +140,9 @@ func (sc *shellCall) partCommand(i int) (finding, bool) {
 	switch p.Class {
 	case shellread.ReadOnly:
 		why := sc.outsideReads(i)
+		if why == "" {
+			why = sc.programs(p)
+		}
 		if why == "" {
 			return finding{why: p.Why}, true
 		}

@@ -94,6 +94,11 @@ type Config struct {
 	// BypassDisabled makes the bypass mode act as the default one.
 	BypassDisabled bool
 
+	// GitPrograms says why git's reading commands, run in a folder, could start
+	// a program that the repository there names, "" when they could not. Like
+	// Paths it only looks. nil: the repository is trusted.
+	GitPrograms func(dir string) string
+
 	// Reader remembers what command texts mean; nil reads anew each time.
 	Reader *shellread.Reader
 }
