@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -85,10 +86,14 @@ func (b *bench) services(t *testing.T) {
 	t.Cleanup(func() { _ = l.Close(); b.web.Close(); _ = b.packets.Close() })
 }
 
+// raceOptions keep the race detector from waiting a second at the end of every
+// helper.
+const raceOptions = "atexit_sleep_ms=0"
+
 // cmd is a confined process in the working directory.
 func (b *bench) cmd(ctx context.Context, t *testing.T, argv ...string) *exec.Cmd {
 	t.Helper()
-	argv, env, err := b.box.Wrap(argv, append(os.Environ(), "HOME="+b.home, "OUT="+b.out, "BASE="+b.base))
+	argv, env, err := b.box.Wrap(argv, append(os.Environ(), "HOME="+b.home, "OUT="+b.out, "BASE="+b.base, "GORACE="+raceOptions))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,9 +120,12 @@ func (b *bench) expand(s string) string {
 	return strings.NewReplacer("$SOCK", b.sock, "$TCP", b.tcp, "$UDP", b.udp, "$BASE", b.base).Replace(s)
 }
 
+// offered is tried once for all tests.
+var offered = sync.OnceValue(func() Report { return Detect(context.Background(), bwrapForTests()) })
+
 // eachTier runs a test on every tier that this machine offers.
 func eachTier(t *testing.T, test func(t *testing.T, tier Tier)) {
-	for _, tr := range Detect(t.Context(), bwrapForTests()).Tiers {
+	for _, tr := range offered().Tiers {
 		t.Run(string(tr.Tier), func(t *testing.T) {
 			if !tr.Available {
 				t.Skipf("left out: the tier %s (needs a machine where it works: %s)", tr.Tier, tr.Reason)

@@ -58,7 +58,14 @@ func (r *relay) url() string { return "http://" + r.addr }
 
 func (r *relay) close() error {
 	r.cut()
-	return errors.Join(r.door.Close(), r.server.Close())
+	var errs []error
+	for _, c := range []io.Closer{&r.server, r.door} {
+		// The server closes its listeners, and so does a command that ends.
+		if err := c.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // ServeHTTP answers one request of a command.
