@@ -37,6 +37,7 @@ var table = []pkg{
 	{"internal/backend/search", backend, []string{"fsys"}},
 	{"internal/backend/sandbox", backend, nil},
 	{"internal/backend/shell", backend, []string{"sandbox", "fsys"}},
+	{"internal/backend/frontmatter", backend, nil},
 	{"internal/backend/provider", backend, nil},
 	{"internal/backend/provider/providertest", testOnly, nil},
 	{"internal/backend/provider/messages", backend, []string{"provider"}},
