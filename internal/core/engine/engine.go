@@ -79,6 +79,11 @@ type Config struct {
 	Model   Model
 	// Tools is the whole pool in a fixed order; what is denied as a whole is left out here.
 	Tools []tool.Tool
+	// More lists tools that come and go while the conversation runs (those of MCP
+	// servers), in a fixed order, after Tools; a name that Tools has loses. It is
+	// called for each request and call, from several goroutines, and must be
+	// cheap. Optional.
+	More func() []tool.Tool
 	// System is the system prompt, a text a block.
 	System []string
 	// Layout turns history into the messages of a request, valid whatever
@@ -138,7 +143,8 @@ type Engine struct {
 	ledger *Ledger
 	queue  queue
 	sides  sides
-	defs   map[string]provider.ToolDef
+	defs   map[string]provider.ToolDef // of Config.Tools
+	more   grown
 	began  time.Time
 
 	mu    sync.Mutex
@@ -190,7 +196,7 @@ func define(s tool.Spec) provider.ToolDef {
 // Offered lists the tools that the model sees, in order.
 func (e *Engine) Offered() []tool.Spec {
 	var out []tool.Spec
-	for _, t := range e.c.Tools {
+	for _, t := range e.pool() {
 		if s := t.Spec(); e.c.Gate.Offered(s) {
 			out = append(out, s)
 		}
@@ -206,7 +212,7 @@ func (e *Engine) Prefix() string { return e.prefix(e.Model().ID) }
 func (e *Engine) prefix(model string) string {
 	h := sha256.New()
 	for _, s := range e.Offered() {
-		h.Write(e.defs[s.Name].JSON)
+		h.Write(e.def(s).JSON)
 	}
 	return hex.EncodeToString(h.Sum(nil)[:16]) + " " + model
 }
@@ -226,7 +232,7 @@ func changed(was, now string) string {
 
 // find looks a tool up by name or alias, among those that are offered.
 func (e *Engine) find(name string) (tool.Tool, bool) {
-	for _, t := range e.c.Tools {
+	for _, t := range e.pool() {
 		s := t.Spec()
 		if s.Name != name && !slices.Contains(s.Aliases, name) {
 			continue

@@ -276,7 +276,7 @@ func (e *Engine) build(history []*msg.Message, a loop.Attempt) *provider.Request
 		r.System = append(r.System, provider.SystemBlock{Text: s})
 	}
 	for _, s := range e.Offered() {
-		r.Tools = append(r.Tools, e.defs[s.Name])
+		r.Tools = append(r.Tools, e.def(s))
 	}
 	r.Break = e.breaks(r.Break, e.prefix(m.ID))
 	e.c.Layout(r, history)
