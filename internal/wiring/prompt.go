@@ -46,6 +46,9 @@ func (b *build) resumed(cfg *engine.Config) {
 	if !slices.Equal(cfg.System, b.past.System) || b.past.Prefix == "" {
 		cfg.Break = "resume"
 	}
+	if b.past.Rewound {
+		cfg.Break = "rewind"
+	}
 }
 
 // system is the system prompt: the recorded one unless the command line asks

@@ -76,6 +76,7 @@ func (b *builder) finish(leaf int) {
 	if leaf >= 0 && c.Leaf == "" {
 		c.Leaf = b.recs[leaf].uuid
 	}
+	c.Rewound = leaf >= 0 && b.recs[leaf].subtype == rewound
 	if c.Context != nil {
 		c.Messages = slices.Insert(c.Messages, 0, c.Context)
 	}
@@ -187,6 +188,7 @@ func (b *builder) user(entries []int) {
 	}
 	if len(m.Blocks) > 0 {
 		b.c.Messages = append(b.c.Messages, m)
+		b.point(entries[0], m)
 	}
 }
 

@@ -42,6 +42,10 @@ type Conversation struct {
 	Leaf string
 	// Pending are the calls that have no result, in call order.
 	Pending []*msg.ToolUse
+	// Points are the prompts of the live conversation, oldest first.
+	Points []Point
+	// Rewound tells that nothing was said since the conversation was taken back.
+	Rewound bool
 
 	tail  string
 	calls map[string]string

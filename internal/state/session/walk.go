@@ -99,6 +99,9 @@ func (t *tree) relink(i int) error {
 		prev = k
 	}
 	for j := i + 1; j < len(t.recs); j++ {
+		if t.recs[j].subtype == rewound {
+			continue // it says itself where the conversation ends
+		}
 		if t.recs[j].parent == t.recs[anchor].uuid && !slices.Contains(kept, j) && j != anchor {
 			t.parentOf[j] = prev
 		}
