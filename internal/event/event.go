@@ -72,6 +72,9 @@ type Message struct {
 	Msg *msg.Message
 	// Source says where a user message comes from: "" (loop), "prompt", "steer", "inject".
 	Source string
+	// From is the name of the context source that an injected message comes from,
+	// "" for none; see prompt.Source.
+	From string
 }
 
 // Retracted takes back messages that were replaced: the reply came again from

@@ -17,7 +17,6 @@ import (
 	"github.com/hew-agent/hew/internal/backend/search"
 	"github.com/hew-agent/hew/internal/backend/shell"
 	"github.com/hew-agent/hew/internal/event"
-	"github.com/hew-agent/hew/internal/msg"
 	"github.com/hew-agent/hew/internal/tool"
 )
 
@@ -208,21 +207,14 @@ func (b *build) dialect() shellread.Shell {
 	return shellread.Bash
 }
 
-// late is what happened in the background since the last request: for the
-// model a notice of each command that ended, for surfaces each change.
-func (b *build) late() ([]*msg.Message, []event.TaskChanged) {
-	var out []*msg.Message
-	for _, n := range b.shell.Notices() {
-		m := msg.User(b.o.NewID(), b.o.Now(), n.Text)
-		m.Meta = true
-		out = append(out, m)
-	}
+// taskChanges is what became of background commands since the last call, for surfaces.
+func (b *build) taskChanges() []event.TaskChanged {
 	var tasks []event.TaskChanged
 	for _, n := range b.shell.Changes() {
 		tasks = append(tasks, change(n))
 		b.hooks.follow(change(n))
 	}
-	return out, tasks
+	return tasks
 }
 
 func change(n bash.Notice) event.TaskChanged {

@@ -215,7 +215,7 @@ func (b *build) open(ctx context.Context) (*Conversation, error) {
 		Session: b.id, Place: b.place, Model: model, Tools: tools, Gate: b.gateRef,
 		Bound:    compact.Budget{Dir: b.place.SpillDir, Write: writeFile}.Bound,
 		MaxTurns: b.o.MaxTurns, Limits: engine.Limits{USD: b.o.MaxBudget, OutputTokens: b.o.TaskBudget},
-		Late: b.late, Interactive: b.o.Interactive, Events: b.o.Events, Trace: b.o.Trace,
+		Sources: b.sources(), Tasks: b.taskChanges, Interactive: b.o.Interactive, Events: b.o.Events, Trace: b.o.Trace,
 		Concurrency: b.number("CLAUDE_CODE_MAX_TOOL_USE_CONCURRENCY"),
 		Now:         b.o.Now, Sleep: b.o.Sleep, Jitter: b.o.Jitter, NewID: b.o.NewID,
 	}

@@ -21,6 +21,7 @@ import (
 	"github.com/hew-agent/hew/internal/core/loop"
 	"github.com/hew-agent/hew/internal/event"
 	"github.com/hew-agent/hew/internal/msg"
+	"github.com/hew-agent/hew/internal/state/prompt"
 	"github.com/hew-agent/hew/internal/state/session"
 	"github.com/hew-agent/hew/internal/tool"
 )
@@ -114,10 +115,12 @@ type Config struct {
 	Stops func(ctx context.Context, reply *msg.Message) loop.Stop
 	// Hooks hear of what happens. Optional.
 	Hooks Hooks
-	// Late is what happened in the background since the last request: messages
-	// for the model about work that ended, and each task that began or ended,
-	// for surfaces. Optional.
-	Late func() ([]*msg.Message, []event.TaskChanged)
+	// Sources say what the model should learn while the conversation runs. They
+	// are asked in this order before every request; see prompt.Source. Optional.
+	Sources []prompt.Source
+	// Tasks are the background tasks that began or ended since the last call, for
+	// surfaces. Optional.
+	Tasks func() []event.TaskChanged
 	// Output is the name of the tool that a reply must end with, "" for none.
 	Output   string
 	MaxTurns int
@@ -143,6 +146,8 @@ type Engine struct {
 	ledger *Ledger
 	queue  queue
 	sides  sides
+	late   *prompt.Late
+	facts  facts
 	defs   map[string]provider.ToolDef // of Config.Tools
 	more   grown
 	began  time.Time
@@ -164,6 +169,7 @@ type Engine struct {
 func New(c Config) *Engine {
 	e := &Engine{
 		c: c, ledger: newLedger(), defs: map[string]provider.ToolDef{}, began: c.Now(),
+		late:  prompt.NewLate(prompt.LateConfig{Sources: c.Sources, Now: c.Now, NewID: c.NewID}),
 		model: c.Model.Name, place: c.Place, history: c.History, started: len(c.History) > 0 && c.Start == nil,
 	}
 	if e.started {

@@ -69,6 +69,8 @@ type submission struct {
 	calls []string
 	ended []event.ToolFinished
 	with  []*msg.Message
+	// from are the sources of messages that join the conversation next, by id.
+	from map[string]string
 }
 
 func (s *submission) run(ctx context.Context, in Input) {
@@ -78,7 +80,7 @@ func (s *submission) run(ctx context.Context, in Input) {
 		s.refused(reception, heard)
 		return
 	}
-	history, err := s.begin(in, reception.With, heard)
+	history, err := s.begin(ctx, in, reception.With, heard)
 	if err != nil {
 		s.pass(event.Event{Body: event.Done{Terminal: event.Terminal{
 			Reason: event.SetupFailed, History: e.history, Err: err, Detail: err.Error(),
@@ -104,7 +106,7 @@ func (s *submission) run(ctx context.Context, in Input) {
 
 // begin records the prompt, and on a new conversation what stands before it;
 // with is what hooks add, heard what happened while they did.
-func (s *submission) begin(in Input, with []*msg.Message, heard []event.Body) ([]*msg.Message, error) {
+func (s *submission) begin(ctx context.Context, in Input, with []*msg.Message, heard []event.Body) ([]*msg.Message, error) {
 	e := s.e
 	if e.c.Store != nil {
 		if err := e.c.Store.Prompt(in.Message, session.Prompt{Source: in.Source}); err != nil {
@@ -128,9 +130,14 @@ func (s *submission) begin(in Input, with []*msg.Message, heard []event.Body) ([
 		s.hear(b)
 	}
 	s.pass(event.Event{Body: event.Message{Msg: in.Message, Source: "prompt"}})
+	e.facts.said(in.Message)
 	for _, m := range with {
 		history = append(history, m)
 		s.hear(event.Message{Msg: m, Source: "inject"})
+	}
+	for _, said := range s.learn(ctx, history) {
+		history = append(history, said.Message)
+		s.hear(event.Message{Msg: said.Message, Source: "inject"})
 	}
 	e.history = history
 	return history, nil
@@ -145,6 +152,7 @@ func (s *submission) keep(ev event.Event) {
 			s.e.replied()
 		}
 	}
+	ev.Body = s.joined(ev.Body)
 	if s.failed != nil {
 		return
 	}
@@ -221,7 +229,7 @@ func (s *submission) config(ctx context.Context, since Totals) loop.Config {
 	e.mu.Unlock()
 	return loop.Config{
 		Provider: e.c.Model.Provider, Models: models, Build: e.build, Tool: e.find, Env: e.env,
-		Gate: e.c.Gate, Shaper: e.c.Shaper, Steer: s.steer, Stops: s.stops, Apply: e.apply, Bound: e.c.Bound,
+		Gate: watched{e.c.Gate, &e.facts}, Shaper: s.shaper(), Steer: func(h []*msg.Message) []*msg.Message { return s.steer(ctx, h) }, Stops: s.stops, Apply: e.apply, Bound: e.c.Bound,
 		Spent:     func(name string, u msg.Usage) { e.ledger.add(e.c.Model.Lookup(name), u) },
 		Budget:    func() (event.Reason, string) { return s.budget(ctx, since) },
 		MaxTurns:  e.c.MaxTurns,
@@ -229,21 +237,6 @@ func (s *submission) config(ctx context.Context, since Totals) loop.Config {
 		Concurrency: e.c.Concurrency, Events: e.c.Events,
 		Now: e.c.Now, Sleep: e.c.Sleep, Jitter: e.c.Jitter, NewID: e.c.NewID,
 	}
-}
-
-// steer is what joins the conversation at the loop's boundary: notices of the
-// harness first, then the words of hooks and what a person typed.
-func (s *submission) steer() []*msg.Message {
-	typed := append(s.with, s.e.queue.take()...)
-	s.with = nil
-	if s.e.c.Late == nil {
-		return typed
-	}
-	late, tasks := s.e.c.Late()
-	for _, t := range tasks {
-		s.keep(event.Event{Body: t})
-	}
-	return append(late, typed...)
 }
 
 // ceiling is the output cap for a reply that its cap cut short; a cap that the

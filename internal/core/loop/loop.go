@@ -100,8 +100,9 @@ type Config struct {
 	Gate Gate
 	// Shaper is optional.
 	Shaper Shaper
-	// Steer takes what was typed since the last call, in order. Optional.
-	Steer func() []*msg.Message
+	// Steer takes what was typed since the last call, in order, and what else joins
+	// history before the next request. It must not change history. Optional.
+	Steer func(history []*msg.Message) []*msg.Message
 	// Stops is asked when a reply has no calls. Optional.
 	Stops func(ctx context.Context, reply *msg.Message) Stop
 	// Apply carries out an effect on the conversation other than Inject and EndRun.

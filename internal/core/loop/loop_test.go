@@ -197,7 +197,7 @@ func (b *bench) tool(name string) (tool.Tool, bool) {
 	}), true
 }
 
-func (b *bench) typed() []*msg.Message {
+func (b *bench) typed([]*msg.Message) []*msg.Message {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	s := b.steer

@@ -84,7 +84,7 @@ func (r *run) steer(st state) state {
 	if r.Steer == nil || st.turn == 0 {
 		return st
 	}
-	for _, m := range r.Steer() {
+	for _, m := range r.Steer(st.history) {
 		source := "steer"
 		if m.Meta {
 			source = "inject"

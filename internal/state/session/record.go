@@ -50,6 +50,8 @@ func (w *Writer) message(e event.Message) error {
 		return w.Reply(e.Msg)
 	case e.Source == "prompt":
 		return w.Prompt(e.Msg, Prompt{})
+	case e.From != "":
+		return w.Attach(e.From, e.Msg)
 	}
 	return w.User(e.Msg)
 }

@@ -1,0 +1,34 @@
+package wiring
+
+import (
+	"context"
+
+	"github.com/hew-agent/hew/internal/action/builtin/bash"
+	"github.com/hew-agent/hew/internal/state/prompt"
+)
+
+// sources are what speaks up while a conversation runs, in the order in which
+// it stands in the window: one line each.
+func (b *build) sources() []prompt.Source {
+	return []prompt.Source{
+		backgroundNotices{b.shell},
+	}
+}
+
+// backgroundNotices tells of commands that have ended.
+type backgroundNotices struct{ shell *bash.Shell }
+
+// Name is the source's word for programs.
+func (backgroundNotices) Name() string { return "background_notice" }
+
+// Class says that notices come while the work goes on.
+func (backgroundNotices) Class() prompt.Class { return prompt.Runtime }
+
+// Delta is a notice of each command that has ended since the last call.
+func (n backgroundNotices) Delta(context.Context, prompt.Facts) ([]prompt.Item, error) {
+	var out []prompt.Item
+	for _, t := range n.shell.Notices() {
+		out = append(out, prompt.Item{Text: t.Text, Tagged: true})
+	}
+	return out, nil
+}
