@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/hew-agent/hew/internal/backend/sandbox"
+	"github.com/hew-agent/hew/internal/backend/shell"
 )
 
 // version is set by the linker.
@@ -98,6 +99,9 @@ func (f *failure) Error() string { return fmt.Sprintf("exit code %d", f.code) }
 // Main runs the program and returns its exit code.
 func Main(e Env) (code int) {
 	if code, mine := sandbox.Helper(e.Args); mine {
+		return code
+	}
+	if code, mine := shell.Reap(e.Args); mine {
 		return code
 	}
 	err := dispatch(e)

@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/hew-agent/hew/internal/backend/shell"
 	"github.com/hew-agent/hew/internal/core/engine"
 	"github.com/hew-agent/hew/internal/event"
 	"github.com/hew-agent/hew/internal/state/session"
@@ -235,7 +236,8 @@ func (r *headless) wiring(host *streamjson.Host) (*wiring.Options, error) {
 		Allowed: ruleList(o.Allowed), Disallowed: ruleList(o.Disallowed), AddDirs: o.AddDirs, Mode: o.Mode,
 		SkipPermissions: o.SkipPermissions, AllowSkip: o.AllowSkip, NoPrompts: o.Prompts == "none", Sandbox: o.Sandbox,
 		Settings: o.Settings, Sources: o.Sources, Consent: o.consent(), Events: o.Partial, Notice: r.warn,
-		Now: time.Now, Sleep: engine.Sleep, Jitter: rand.Float64, NewID: session.NewID,
+		Reaper: shell.ReaperCommand(),
+		Now:    time.Now, Sleep: engine.Sleep, Jitter: rand.Float64, NewID: session.NewID,
 	}
 	if host != nil && o.PromptTool == "stdio" && o.Prompts != "none" {
 		w.Asker, w.Interactive = host, true

@@ -31,7 +31,7 @@ func (b *build) commands(ctx context.Context) error {
 	}
 	b.runner = shell.New(shell.Config{
 		Shell: b.o.getenv("CLAUDE_CODE_SHELL"), Env: b.environ(), OutputDir: b.tasks, Notice: b.notice,
-		NoSnapshot: b.o.NoStartFiles || b.o.Bare, Wrap: b.wrap(),
+		NoSnapshot: b.o.NoStartFiles || b.o.Bare, Wrap: b.wrap(), Reaper: b.o.Reaper,
 	})
 	b.conv.close = append(b.conv.close, b.runner.Close)
 	return nil

@@ -63,6 +63,9 @@ type Options struct {
 	// Schema is what the run's structured output must fit, nil for none.
 	Schema json.RawMessage
 	Bare   bool
+	// Reaper is how a process is started that ends commands when hew is killed
+	// (shell.ReaperCommand); nil for none.
+	Reaper []string
 	// NoStartFiles runs commands without the user's shell start-up file.
 	NoStartFiles bool
 

@@ -41,6 +41,7 @@ type launch struct {
 	unconfined     bool
 	tidy           bool            // see Program.Tidy
 	stdin          *os.File        // nil: empty
+	pipe           *os.File        // standard output, when it does not go to stdout
 	stdout, stderr *capture        // the same one when merged
 	over           <-chan struct{} // kills the process when closed
 	where          *cwdProbe       // nil: not asked
@@ -56,6 +57,7 @@ type process struct {
 	tag            string
 	sys            sysProcess
 	tidy           bool
+	reaped         bool // the reaper is to know of it
 	stdout, stderr *capture
 	where          *cwdProbe
 	outPath        string
@@ -97,16 +99,32 @@ func (r *Runner) launch(l launch) (*process, error) {
 	if l.stdin != nil {
 		cmd.Stdin = l.stdin
 	}
-	cmd.SysProcAttr = sysProcAttr()
+	if l.pipe != nil {
+		cmd.Stdout = l.pipe
+	}
+	reaped := !l.tidy && r.reaped()
+	cmd.SysProcAttr = sysProcAttr(reaped)
 	l.where.attach(cmd)
 	p := &process{
-		r: r, cmd: cmd, tag: tag, tidy: l.tidy, stdout: l.stdout, stderr: l.stderr, where: l.where, outPath: l.outPath,
+		r: r, cmd: cmd, tag: tag, tidy: l.tidy, reaped: reaped, stdout: l.stdout, stderr: l.stderr, where: l.where, outPath: l.outPath,
 		over: l.over, cwd: l.dir, progress: l.progress, exited: make(chan struct{}), abandoned: make(chan struct{}),
 	}
 	if err := r.launchLocked(p); err != nil {
 		return nil, fmt.Errorf("start %s in %s: %w", argv[0], l.dir, err)
 	}
 	return p, nil
+}
+
+// reaped tells whether a reaper stands by for the next process. Without one
+// only the platform's own means remain, which the user is told.
+func (r *Runner) reaped() bool {
+	err := r.reaper.ready()
+	if err != nil && !errors.Is(err, errNoReaper) {
+		r.unreaped.Do(func() {
+			r.cfg.Notice(fmt.Sprintf("%v; should hew be killed, commands that never write may outlive it", err))
+		})
+	}
+	return err == nil
 }
 
 // launchLocked forks under the lock, so that Close sees either no process or
@@ -122,6 +140,9 @@ func (r *Runner) launchLocked(p *process) error {
 		return err
 	}
 	p.id = identify(p.cmd.Process.Pid)
+	if p.reaped {
+		r.reaper.watch(p.id)
+	}
 	p.sys.adopt(p.cmd.Process.Pid)
 	p.where.started()
 	r.active[p] = struct{}{}
@@ -167,6 +188,9 @@ func (p *process) wait() {
 	p.cwd = p.where.read(p.cwd)
 	if !p.tidy {
 		p.left, p.leftIDs = leftovers(p)
+	}
+	if p.reaped {
+		p.r.reaper.ended(p.id, p.leftIDs)
 	}
 	p.endedAt = p.r.cfg.Clock.Now()
 	p.r.forget(p)

@@ -9,11 +9,12 @@
 // child" without racing os/exec. What escapes all three marks at once (a
 // daemon started under a cleared environment) is not found.
 //
-// When hew itself is killed: on Linux the shell gets SIGKILL from the kernel
-// (parent-death signal, sent from a thread that lives as long as the Runner,
-// because the signal is bound to the thread that forked); its children lose
-// the reader of their output pipe and end at their next write. Windows ends the
-// whole job object. macOS has no such signal: only the pipe applies there.
+// When hew itself is killed, a reaper that was started beside the first command
+// ends all that the marks find (see ReaperArg); Windows ends the whole job
+// object. Programs that hew knows to be tidy, and Runners without a reaper, have
+// on Linux the kernel's parent-death signal for the shell (sent from a thread
+// that lives as long as the Runner, because the signal is bound to the thread
+// that forked); what the shell started loses the reader of its output pipe.
 package shell
 
 import (
@@ -78,6 +79,10 @@ type Config struct {
 	// inside a folder that the model may write. Empty: a private temporary
 	// folder that Close removes.
 	OutputDir string
+	// Reaper is the argv, by absolute path, of a program that calls Reap (see
+	// ReaperCommand). Nil leaves only the platform's own means against commands
+	// that outlive a killed hew.
+	Reaper []string
 	// Wrap confines every child unless its Command or Program says Unconfined.
 	Wrap Wrap
 	// Notice is told once about each thing that was left out (an unusable
@@ -103,12 +108,15 @@ type Config struct {
 // Runner starts commands and owns everything that they leave behind. It is
 // safe for concurrent use. Its zero value is not usable; see New.
 type Runner struct {
-	cfg     Config
-	tag     string // first part of every child's tag
-	shell   func() string
-	spawn   spawner
-	wg      sync.WaitGroup
-	scratch scratch
+	cfg    Config
+	tag    string // first part of every child's tag
+	shell  func() string
+	spawn  spawner
+	reaper reaper
+	// unreaped is done once the user knows that there is no reaper.
+	unreaped sync.Once
+	wg       sync.WaitGroup
+	scratch  scratch
 
 	snapshot snapshot
 
@@ -153,6 +161,7 @@ func New(cfg Config) *Runner {
 		captures:  map[*capture]struct{}{},
 		snapshot:  snapshot{turn: make(chan struct{}, 1)},
 	}
+	r.reaper.argv, r.reaper.tag = cfg.Reaper, r.tag
 	r.shell = sync.OnceValue(func() string { return findShell(cfg) })
 	return r
 }
@@ -202,6 +211,7 @@ func (r *Runner) Close() error {
 		p.sys.close()
 	}
 	r.spawn.stop()
+	r.reaper.stop()
 	return errors.Join(stubborn, r.scratch.remove())
 }
 

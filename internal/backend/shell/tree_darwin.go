@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func sysProcAttr() *syscall.SysProcAttr { return newSession() }
+func sysProcAttr(bool) *syscall.SysProcAttr { return newSession() }
 
 // spawner has nothing to take care of: there is no parent-death signal.
 type spawner struct{}

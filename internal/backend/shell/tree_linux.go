@@ -14,9 +14,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func sysProcAttr() *syscall.SysProcAttr {
+// sysProcAttr leaves the parent-death signal out where a reaper stands by: the
+// shell that it ends at once is what the reaper finds the shell's children by.
+func sysProcAttr(reaped bool) *syscall.SysProcAttr {
 	attr := newSession()
-	attr.Pdeathsig = unix.SIGKILL
+	if !reaped {
+		attr.Pdeathsig = unix.SIGKILL
+	}
 	return attr
 }
 

@@ -152,7 +152,8 @@ func (t target) family(table []entry) map[int]bool {
 	sessions, left := make(map[int]uint64, len(t.roots)), map[procID]bool{}
 	for _, p := range t.roots {
 		if !p.ended() {
-			in[p.id.pid], sessions[p.id.pid] = true, p.id.start
+			left[p.id], sessions[p.id.pid] = true, p.id.start
+			in[p.id.pid] = p.id.start == 0
 			continue
 		}
 		for _, id := range p.leftIDs {

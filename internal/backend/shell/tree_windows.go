@@ -99,7 +99,7 @@ type procID struct{ pid int }
 
 func identify(pid int) procID { return procID{pid: pid} }
 
-func sysProcAttr() *syscall.SysProcAttr {
+func sysProcAttr(bool) *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{HideWindow: true, CreationFlags: windows.CREATE_NEW_PROCESS_GROUP}
 }
 

@@ -1,0 +1,5 @@
+package shell
+
+import "os"
+
+func selfPath() (string, error) { return os.Executable() }
