@@ -174,6 +174,9 @@ func (g *Gate) Update(us []event.Suggestion) error {
 }
 
 func (g *Gate) update(u event.Suggestion) error {
+	if g.up != nil { // the person speaks to the conversation, not to one agent of it
+		return g.up.from.update(u)
+	}
 	if u.Type == string(policy.SetMode) {
 		return g.SetMode(u.Mode)
 	}

@@ -16,7 +16,7 @@ type Explanation struct {
 // hooks are taken to answer, nobody is asked and nothing runs. A call that the
 // mode refuses in place of a question gets the suggestions of that question.
 func (g *Gate) Explain(p tool.Planned, h HookAnswer) Explanation {
-	s := g.snap.Load()
+	s := g.Snapshot()
 	r := g.request(p, h)
 	d := s.Decide(r)
 	suggest := d.Suggest

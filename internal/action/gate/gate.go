@@ -49,8 +49,11 @@ type Config struct {
 // Gate admits calls. It is safe for concurrent use.
 type Gate struct {
 	c    Config
-	snap atomic.Pointer[policy.Snapshot]
-	mu   sync.Mutex // guards replacing snap
+	snap atomic.Pointer[policy.Snapshot] // nil in a subagent's gate that keeps to its heritage
+	mu   sync.Mutex                      // guards replacing snap
+	up   *heritage                       // nil in the main conversation
+	// own is the mode that a subagent has entered by itself.
+	own atomic.Pointer[policy.Mode]
 	// prior is the mode that plan mode was entered from.
 	prior policy.Mode
 }
@@ -63,10 +66,29 @@ func New(c Config) *Gate {
 }
 
 // Snapshot is the policy in force.
-func (g *Gate) Snapshot() *policy.Snapshot { return g.snap.Load() }
+func (g *Gate) Snapshot() *policy.Snapshot {
+	if g.up == nil {
+		return g.snap.Load()
+	}
+	s := g.up.snapshot()
+	if own := g.own.Load(); own != nil {
+		return s.WithMode(*own)
+	}
+	return s
+}
+
+// enter changes the mode: in the main conversation for everything, in a
+// subagent for it alone.
+func (g *Gate) enter(m policy.Mode) {
+	if g.up != nil {
+		g.own.Store(&m)
+		return
+	}
+	g.snap.Store(g.snap.Load().WithMode(m))
+}
 
 // Mode is the permission mode.
-func (g *Gate) Mode() string { return string(g.snap.Load().Mode()) }
+func (g *Gate) Mode() string { return string(g.Snapshot().Mode()) }
 
 // SetMode changes the mode. bypassPermissions must have been enabled at launch.
 func (g *Gate) SetMode(name string) error {
@@ -82,10 +104,10 @@ func (g *Gate) SetMode(name string) error {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if now := g.snap.Load().Mode(); m == policy.Plan && now != policy.Plan {
+	if now := g.Snapshot().Mode(); m == policy.Plan && now != policy.Plan {
 		g.prior = now
 	}
-	g.snap.Store(g.snap.Load().WithMode(m))
+	g.enter(m)
 	return nil
 }
 
@@ -94,7 +116,7 @@ func (g *Gate) SetMode(name string) error {
 func (g *Gate) AfterPlan() string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if m := g.snap.Load().Mode(); m != policy.Plan {
+	if m := g.Snapshot().Mode(); m != policy.Plan {
 		return string(m)
 	}
 	if g.prior == "" {
@@ -106,7 +128,7 @@ func (g *Gate) AfterPlan() string {
 // Offered reports whether the model may see a tool: one that is denied as a
 // whole is not even named.
 func (g *Gate) Offered(s tool.Spec) bool {
-	_, removed := g.snap.Load().Removed(s)
+	_, removed := g.Snapshot().Removed(s)
 	return !removed
 }
 
@@ -141,7 +163,7 @@ func (g *Gate) judged(ctx context.Context, p tool.Planned, before HookAnswer, er
 }
 
 func (g *Gate) decide(p tool.Planned, h HookAnswer) policy.Decision {
-	return g.snap.Load().Decide(g.request(p, h))
+	return g.Snapshot().Decide(g.request(p, h))
 }
 
 // request is a call as the policy sees it; a live call and an explained one

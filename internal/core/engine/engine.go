@@ -145,14 +145,19 @@ type Engine struct {
 	c      Config
 	ledger *Ledger
 	queue  queue
-	sides  sides
+	aside  aside
 	late   *prompt.Late
 	facts  facts
 	defs   map[string]provider.ToolDef // of Config.Tools
 	more   grown
 	began  time.Time
+	// origin and up are a subagent's: its name and its parent.
+	origin event.Origin
+	up     *Engine
 
-	mu    sync.Mutex
+	mu sync.Mutex
+	// since is the ledger at the start of the newest run.
+	since Totals
 	model string
 	// broken is the reason for the next request not to extend the last one; it
 	// holds until a reply shows that a request with it was taken. sent is the
@@ -312,7 +317,7 @@ func (e *Engine) env() tool.Env {
 	p := e.Place()
 	return tool.Env{
 		Cwd: p.Cwd, Project: p.Project, Roots: p.Roots, Session: e.c.Session,
-		SpillDir: p.SpillDir, Interactive: e.c.Interactive,
+		SpillDir: p.SpillDir, Interactive: e.c.Interactive, Agent: e.origin.Agent,
 	}
 }
 

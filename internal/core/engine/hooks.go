@@ -108,7 +108,7 @@ func (s *submission) budget(ctx context.Context, since Totals) (event.Reason, st
 		s.with = append(s.with, p.With...)
 	}
 	s.asked = true
-	return s.e.ledger.over(s.e.c.Limits, since)
+	return s.e.over(since)
 }
 
 // stops decides about a reply without calls: the engine first, then the hooks.

@@ -18,6 +18,8 @@ type Ledger struct {
 	order  []string
 	api    time.Duration
 	first  time.Duration
+	// up is the parent's, which everything is booked on as well; nil for none.
+	up *Ledger
 }
 
 // ModelUsage is what one model was used for.
@@ -53,6 +55,9 @@ func (l *Ledger) add(m provider.Model, u msg.Usage) {
 	if u == (msg.Usage{}) {
 		return
 	}
+	if l.up != nil {
+		l.up.add(m, u)
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	e := l.models[m.ID]
@@ -67,6 +72,9 @@ func (l *Ledger) add(m provider.Model, u msg.Usage) {
 }
 
 func (l *Ledger) timed(c event.ModelCall) {
+	if l.up != nil {
+		l.up.timed(c)
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.api += c.Took

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync"
 
 	"github.com/hew-agent/hew/internal/backend/provider"
 	"github.com/hew-agent/hew/internal/event"
@@ -88,7 +87,7 @@ func (e *Engine) askOnce(ctx context.Context, r *provider.Request) (string, erro
 	}
 	call.Took, call.Err = e.c.Now().Sub(began), failure(failed)
 	e.ledger.add(e.c.Model.Lookup(r.Model), call.Usage)
-	e.sides.add(call)
+	e.aside.add(event.Event{Body: call})
 	return answered(r.Side, text.String(), stop, failed)
 }
 
@@ -115,25 +114,4 @@ func failure(err error) string {
 		return string(pe.Class)
 	}
 	return "aborted"
-}
-
-// sides holds the accounts of side queries until the run's own goroutine shows
-// them: only that one may hand events to a consumer.
-type sides struct {
-	mu    sync.Mutex
-	calls []event.ModelCall
-}
-
-func (s *sides) add(c event.ModelCall) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.calls = append(s.calls, c)
-}
-
-func (s *sides) take() []event.ModelCall {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	out := s.calls
-	s.calls = nil
-	return out
 }

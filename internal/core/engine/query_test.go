@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/hew-agent/hew/internal/backend/provider"
+	"github.com/hew-agent/hew/internal/event"
 	"github.com/hew-agent/hew/internal/msg"
 )
 
@@ -61,7 +62,10 @@ func TestQueryAnswersAndBooks(t *testing.T) {
 	if c := e.Costs(); len(c.Models) != 1 || c.Models[0].Model.ID != "judge" || c.Usage.OutputTokens != 2 {
 		t.Errorf("ledger %+v", c)
 	}
-	calls := e.sides.take()
+	var calls []event.ModelCall
+	for _, a := range e.aside.take() {
+		calls = append(calls, a.Body.(event.ModelCall))
+	}
 	if len(calls) != 2 || calls[0].Err != string(provider.Overloaded) || calls[1].Side != "label" || len(e.history) != 0 {
 		t.Errorf("accounts %+v, history %v", calls, e.history)
 	}

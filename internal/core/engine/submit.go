@@ -88,9 +88,12 @@ func (s *submission) run(ctx context.Context, in Input) {
 		return
 	}
 	since := e.ledger.Totals()
+	e.mu.Lock()
+	e.since = since
+	e.mu.Unlock()
 	for ev := range loop.Run(ctx, s.config(ctx, since), history) {
-		for _, c := range e.sides.take() {
-			s.keep(event.Event{Body: c})
+		for _, a := range e.aside.take() {
+			s.keep(a)
 		}
 		if d, ok := ev.Body.(event.Done); ok {
 			if d.Terminal.Err != nil && e.c.Hooks != nil {
@@ -146,6 +149,12 @@ func (s *submission) begin(ctx context.Context, in Input, with []*msg.Message, h
 // keep writes an event down and hands it on. When it cannot be written the run
 // ends, and nobody hears of what is not in the transcript.
 func (s *submission) keep(ev event.Event) {
+	if ev.Origin.Agent != "" && ev.Origin != s.e.origin { // a subagent keeps its own transcript
+		if s.failed == nil {
+			s.pass(ev)
+		}
+		return
+	}
 	if c, ok := ev.Body.(event.ModelCall); ok {
 		s.e.ledger.timed(c)
 		if c.Err == "" && c.Side == "" {
