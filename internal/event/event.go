@@ -163,15 +163,50 @@ type Shaped struct {
 	Stage         string
 	Before, After int
 	Detail        string
+	// Edits are what the stage replaced; they are recorded, so that a resumed
+	// session sends the same bytes.
+	Edits []Edit
+}
+
+// Edit is a piece of the conversation that requests show otherwise than the
+// transcript holds it. It is about one thing: the result of the call Use, the
+// text of the message Message, or all messages from From to the one before Until.
+type Edit struct {
+	Use     string `json:"use,omitempty"`
+	Message string `json:"message,omitempty"`
+	From    string `json:"from,omitempty"`
+	Until   string `json:"until,omitempty"`
+	// Text stands in its place; Tokens are what that saves.
+	Text   string `json:"text"`
+	Tokens int    `json:"tokens"`
+	// Where says where the whole can be found again, beside the transcript.
+	Where string `json:"where,omitempty"`
+}
+
+// Compacting says that history is being summarised, and with Over set that this
+// has ended; Err is why it failed, "" when it did not.
+type Compacting struct {
+	Trigger string // "auto" or "manual"
+	// Percent is how full the window is.
+	Percent int
+	Over    bool
+	Err     string
 }
 
 // Compacted says that history was replaced by a summary.
 type Compacted struct {
-	Trigger                  string // "auto" or "manual"
-	PreTokens, PostTokens    int
-	Took                     time.Duration
-	Boundary                 string // uuid of the boundary entry
+	Trigger               string // "auto" or "manual"
+	PreTokens, PostTokens int
+	// Dropped adds up what all compactions of this process took from the window.
+	Dropped  int
+	Took     time.Duration
+	Boundary string // uuid of the boundary entry
+	// HeadID and TailID are the first and last message that stay word for word,
+	// "" when none does; AnchorID is the summary that they stand behind.
 	HeadID, AnchorID, TailID string
+	// Summary is the message AnchorID. Context is the message of instruction files
+	// that stands before it from now on, nil when there is none.
+	Summary, Context *msg.Message
 }
 
 // TaskChanged says that a background task changed state.
@@ -224,6 +259,7 @@ func (Asked) body()        {}
 func (Answered) body()     {}
 func (ModelCall) body()    {}
 func (Shaped) body()       {}
+func (Compacting) body()   {}
 func (Compacted) body()    {}
 func (TaskChanged) body()  {}
 func (Notice) body()       {}

@@ -50,6 +50,9 @@ type Terminal struct {
 	Denied []Denial
 	// History is the conversation at the end, valid as the start of a next run.
 	History []*msg.Message
+	// Used is the size of the last request and reply as the provider reported it,
+	// 0 when nothing is known; Fresh is how many messages of History came after it.
+	Used, Fresh int
 	// Detail is one sentence for people on every reason but Completed.
 	Detail string
 	// Status is the HTTP status of the error that ended the run, else 0.

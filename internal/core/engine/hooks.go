@@ -82,7 +82,7 @@ func (s *submission) note(b event.Body) {
 	case event.Retracted: // another reply comes in the place of theirs
 		s.calls, s.ended = nil, nil
 	case event.TurnStarted, event.Retrying, event.Delta, event.ToolStarted, event.ToolProgress, event.Decided,
-		event.HookRan, event.Asked, event.Answered, event.ModelCall, event.Shaped, event.Compacted, event.TaskChanged,
+		event.HookRan, event.Asked, event.Answered, event.ModelCall, event.Shaped, event.Compacting, event.Compacted, event.TaskChanged,
 		event.Notice, event.Done:
 	}
 }

@@ -94,6 +94,8 @@ func describe(b event.Body) (line, bool) {
 		return line{Kind: "tool_stop", Tool: b.Use.Name, Use: b.Use.ID, MS: b.Took.Milliseconds(), Result: finished(b), Layer: b.Layer}, true
 	case event.Shaped:
 		return line{Kind: "shaper", Name: b.Stage, Before: b.Before, After: b.After, Reason: b.Detail}, true
+	case event.Compacting:
+		return line{Kind: "compacting", Name: b.Trigger, Before: b.Percent, Error: b.Err}, true
 	case event.Compacted:
 		return line{Kind: "compact", Name: b.Trigger, Before: b.PreTokens, After: b.PostTokens}, true
 	case event.Retracted:

@@ -41,10 +41,24 @@ type Window struct {
 	// Used is the size of the last request and reply in tokens, as the provider
 	// reported it, 0 before the first; Fresh is how many messages came after it.
 	Used, Fresh int
-	Model       string
+	// Size is what the next request will measure in tokens as far as the shapers
+	// before this one know, 0 when nobody has measured; Want is what it should
+	// measure in the end, 0 for the shaper's own rule. The loop sets neither.
+	Size, Want int
+	Model      string
 	// Break names why the next request will not extend the last one, "" if it will.
 	Break string
 }
+
+// Halt is the error of a Shaper that ends the run with a reason of its own: no
+// request that fits can be made.
+type Halt struct {
+	Reason event.Reason
+	Detail string
+}
+
+// Error is the detail.
+func (h *Halt) Error() string { return h.Detail }
 
 // Pressure says why shaping is asked for. The union is sealed.
 //
@@ -100,6 +114,9 @@ type Config struct {
 	Gate Gate
 	// Shaper is optional.
 	Shaper Shaper
+	// Used and Fresh are what is known of history's size before the first request;
+	// see Window.
+	Used, Fresh int
 	// Steer takes what was typed since the last call, in order, and what else joins
 	// history before the next request. It must not change history. Optional.
 	Steer func(history []*msg.Message) []*msg.Message
@@ -147,7 +164,7 @@ func Run(ctx context.Context, c Config, history []*msg.Message) iter.Seq[event.E
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
 		r := &run{Config: c, ctx: ctx, cancel: cancel, yield: yield, reports: make(chan report)}
-		end := r.loop(newState(history, c.Models))
+		end := r.loop(newState(history, c))
 		r.emit(event.Done{Terminal: end})
 	}
 }

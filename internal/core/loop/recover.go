@@ -232,7 +232,7 @@ func (r *run) reduce(st state, cause *provider.Error) (state, error) {
 	st.overflowed = true
 	next, err := r.shape(st, Overflow{})
 	if err != nil {
-		return st, errors.Join(cause, err)
+		return st, fmt.Errorf("%w (%w)", cause, err)
 	}
 	if next.brk == "" {
 		return st, cause

@@ -2,6 +2,7 @@ package loop
 
 import (
 	"context"
+	"errors"
 
 	"github.com/hew-agent/hew/internal/event"
 )
@@ -46,7 +47,7 @@ func (r *run) turn(st state) (state, *event.Terminal) {
 	}
 	st, err := r.shape(r.steer(st), Routine{})
 	if err != nil {
-		end := st.end(event.SetupFailed, err)
+		end := r.unshaped(st, err)
 		return st, &end
 	}
 	r.emit(event.TurnStarted{Turn: st.turn + 1, Why: st.why})
@@ -104,6 +105,18 @@ func (r *run) shape(st state, why Pressure) (state, error) {
 		return st, err
 	}
 	return st.shaped(w), nil
+}
+
+// unshaped ends a run whose history no request can be made of.
+func (r *run) unshaped(st state, err error) event.Terminal {
+	var h *Halt
+	switch {
+	case r.ctx.Err() != nil:
+		return r.interrupted(st, event.AbortedStreaming)
+	case errors.As(err, &h):
+		return st.end(h.Reason, err)
+	}
+	return st.end(event.SetupFailed, err)
 }
 
 // act runs the calls of a reply and decides whether the loop goes on.

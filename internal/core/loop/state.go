@@ -41,8 +41,12 @@ type state struct {
 	output                  []byte
 }
 
-func newState(history []*msg.Message, models []string) state {
-	return state{history: history[:len(history):len(history)], models: models, why: atStart}
+func newState(history []*msg.Message, c Config) state {
+	st := state{history: history[:len(history):len(history)], models: c.Models, why: atStart}
+	if c.Used > 0 {
+		st.used, st.seen = c.Used, max(0, len(history)-c.Fresh)
+	}
+	return st
 }
 
 func (st state) model() string { return st.models[st.rung] }
@@ -51,6 +55,9 @@ func (st state) model() string { return st.models[st.rung] }
 func (st state) with(rep *reply) state {
 	if rep.err == nil || len(rep.blocks) > 0 {
 		st.turn++
+	}
+	if rep.err == nil {
+		st.overflowed = false
 	}
 	st.brk = ""
 	st.usage = st.usage.Add(rep.usage)
@@ -124,6 +131,7 @@ func (st state) stopped(why event.Reason, detail string) event.Terminal {
 	return event.Terminal{
 		Reason: why, Turns: st.turn, Calls: st.calls, Usage: st.usage, StopReason: st.stop, Text: st.text,
 		Output: st.output, Denied: st.denied, History: st.history, Detail: detail,
+		Used: st.used, Fresh: len(st.history) - st.seen,
 	}
 }
 

@@ -57,6 +57,7 @@ func (l *loader) conversation() (*Conversation, error) {
 		}
 	}
 	b.finish(leaf)
+	b.c.Boundaries = t.boundaries()
 	return b.c, b.err
 }
 

@@ -40,6 +40,15 @@ type Conversation struct {
 	Cost CostState
 	// Leaf is the entry that the next one hangs on.
 	Leaf string
+	// Shapings are the replacements of the context shapers, oldest first, not yet
+	// applied to Messages; Boundaries are the compactions. Both are of the whole file.
+	Shapings   []Shaping
+	Boundaries []Boundary
+	// Used and Fresh are what is known of the size of Messages; see loop.Window.
+	Used, Fresh int
+	// Reshaped is the reason for which the next request cannot extend the last
+	// one: what shaped the history since the newest reply, "" when nothing did.
+	Reshaped string
 	// Pending are the calls that have no result, in call order.
 	Pending []*msg.ToolUse
 	// Points are the prompts of the live conversation, oldest first.
@@ -101,7 +110,8 @@ func Load(path string) (*Conversation, []Report, error) {
 	if err != nil {
 		return nil, l.reports, failed("read transcript", path, err)
 	}
-	c.Path, c.Prefix = path, l.prefix()
+	c.Path, c.Prefix, c.Shapings = path, l.prefix(), l.shapings()
+	c.known(l.reshaped)
 	if l.dropped > 0 {
 		l.reports = append(l.reports, Report{Text: fmt.Sprintf("%d more problems of this kind", l.dropped)})
 	}
@@ -153,6 +163,8 @@ type loader struct {
 	title, last, cost, aiName lineRef
 	noted                     lineRef
 	confirmed                 bool // a reply came after noted
+	edits                     []lineRef
+	reshaped                  string // stage that came after the newest reply
 	buf                       []byte
 }
 
@@ -239,6 +251,9 @@ func (l *loader) index(line rawLine) {
 	rec.kind = kindOf(kindName)
 	if rec.uuid == "" {
 		l.sideEntry(kindName, mode, lineRef{line.off, len(line.bytes)})
+		if kindName == typeEdit {
+			l.reshaped = "microcompact"
+		}
 		if rec.kind != kindOther {
 			l.report(line.no, "skipped: %s entry without uuid", kindName)
 		}
@@ -251,9 +266,16 @@ func (l *loader) index(line rawLine) {
 	case kindAssistant:
 		rec.reply = replyKey(message, request)
 		l.confirmed = true
+		if !rec.sidechain {
+			l.reshaped = ""
+		}
 	case kindUser:
 		rec.result = rec.source != "" || holdsResult(message)
-	case kindOther, kindAttachment, kindSystem:
+	case kindSystem:
+		if rec.subtype == boundarySubtype && !rec.sidechain {
+			l.reshaped = "compaction"
+		}
+	case kindOther, kindAttachment:
 	}
 	l.add(rec)
 }
@@ -328,6 +350,8 @@ func holdsResult(message []byte) bool {
 // sideEntry notes the newest of the entries outside the chain that count.
 func (l *loader) sideEntry(kindName, mode string, at lineRef) {
 	switch kindName {
+	case typeEdit:
+		l.edits = append(l.edits, at)
 	case "custom-title":
 		l.title = at
 	case "ai-title":

@@ -24,6 +24,8 @@ func (w *Writer) Record(body event.Body) error {
 		return w.Retract(b.IDs, b.Reason)
 	case event.Compacted:
 		return w.Boundary(b)
+	case event.Shaped:
+		return w.Shaped(b)
 	case event.Decided:
 		if b.Use != nil {
 			w.decide(b.Use.ID, b.Decision)
@@ -37,7 +39,7 @@ func (w *Writer) Record(body event.Body) error {
 			return w.Notice(b)
 		}
 	case event.TurnStarted, event.Retrying, event.Delta, event.ToolStarted, event.ToolProgress, event.HookRan,
-		event.Asked, event.Answered, event.Shaped, event.TaskChanged, event.Done:
+		event.Asked, event.Answered, event.Compacting, event.TaskChanged, event.Done:
 	}
 	return nil
 }
@@ -98,30 +100,6 @@ func (w *Writer) Notice(n event.Notice) error {
 	return w.system("notice", n.Text, string(n.Level), w.chain.last, func(e *entry) { e.opt("code", n.Code) })
 }
 
-// Boundary writes a compact boundary. The message whose ID is AnchorID must
-// come next: it is the summary. HeadID to TailID, when set, are the first and
-// the last message that stay word for word after it.
-func (w *Writer) Boundary(c event.Compacted) error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	e := w.open("system", &msg.Message{ID: c.Boundary}, "")
-	e.opt("logicalParentUuid", w.chain.last).
-		str("subtype", "compact_boundary").str("content", "Conversation compacted").str("level", "info").flag("isMeta", false)
-	meta := newLine().str("trigger", c.Trigger).val("preTokens", c.PreTokens).val("postTokens", c.PostTokens).
-		val("durationMs", c.Took.Milliseconds())
-	if c.HeadID != "" {
-		meta.raw("preservedSegment", newLine().str("headUuid", c.HeadID).str("anchorUuid", c.AnchorID).str("tailUuid", c.TailID).done())
-	}
-	e.raw("compactMetadata", meta.done())
-	if err := w.log.Append(e.done()); err != nil {
-		return err
-	}
-	w.anchor = c.AnchorID
-	w.chain.add(e.id, "")
-	w.chain.reply, w.chain.tail = "", ""
-	return nil
-}
-
 // Source is a file whose text is part of a context message.
 type Source struct {
 	Path string `json:"path"`
@@ -137,6 +115,9 @@ func (w *Writer) Context(m *msg.Message, files []Source) error {
 	if files == nil {
 		files = []Source{}
 	}
+	w.mu.Lock()
+	w.sources = files
+	w.mu.Unlock()
 	return w.attach(m, kindInstructions, "user", func(a *line) { a.val("files", files) })
 }
 
@@ -149,11 +130,10 @@ func (w *Writer) Attach(kind string, m *msg.Message) error {
 // Snapshot writes the system prompt as it is sent, a text a block, so that a
 // resume can repeat it.
 func (w *Writer) Snapshot(system []string) error {
-	m := &msg.Message{}
-	for _, s := range system {
-		m.Blocks = append(m.Blocks, msg.NewText(s))
-	}
-	return w.attach(m, kindSnapshot, "system", func(*line) {})
+	w.mu.Lock()
+	w.prefix = system
+	w.mu.Unlock()
+	return w.attach(snapshotMessage(system), kindSnapshot, "system", func(*line) {})
 }
 
 // The kinds of attachment that have a meaning on loading.
@@ -165,6 +145,16 @@ const (
 func (w *Writer) attach(m *msg.Message, kind, role string, fill func(*line)) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	e := w.attachment(m, kind, role, w.chain.last, fill)
+	if err := w.log.Append(e.done()); err != nil {
+		return err
+	}
+	w.chain.add(e.id, e.parent)
+	return nil
+}
+
+// attachment makes the entry of context that the harness injected.
+func (w *Writer) attachment(m *msg.Message, kind, role, parent string, fill func(*line)) *entry {
 	type text struct {
 		Content string `json:"content"`
 	}
@@ -174,15 +164,11 @@ func (w *Writer) attach(m *msg.Message, kind, role string, fill func(*line)) err
 			texts = append(texts, text{t.Text})
 		}
 	}
-	e := w.open("attachment", m, w.chain.last)
+	e := w.open("attachment", m, parent)
 	a := newLine().str("type", kind)
 	fill(a)
 	e.raw("attachment", a.done()).val("rendered", texts).str("renderedRole", role)
-	if err := w.log.Append(e.done()); err != nil {
-		return err
-	}
-	w.chain.add(e.id, e.parent)
-	return nil
+	return e
 }
 
 // side writes an entry outside the chain.

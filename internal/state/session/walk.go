@@ -19,8 +19,9 @@ type tree struct {
 // newTree applies the entries that change the meaning of others.
 func (l *loader) newTree() (*tree, error) {
 	t := &tree{loader: l, parentOf: map[int]int{}, gone: map[int]bool{}, kids: map[int][]int{}}
+	t.unfinished()
 	for i, r := range l.recs {
-		if r.kind != kindSystem || r.sidechain {
+		if r.kind != kindSystem || r.sidechain || t.gone[i] {
 			continue
 		}
 		switch r.subtype {
@@ -28,7 +29,7 @@ func (l *loader) newTree() (*tree, error) {
 			if err := t.retract(i); err != nil {
 				return nil, err
 			}
-		case "compact_boundary":
+		case boundarySubtype:
 			if err := t.relink(i); err != nil {
 				return nil, err
 			}
@@ -119,11 +120,19 @@ func (t *tree) indexes(uuids []string) []int {
 	return out
 }
 
-// segment walks from tail up to head and returns it in order; nil when head is not above tail.
+// segment walks from tail up to head and returns it in order; nil when head is
+// not above tail. What an earlier compaction kept may be kept again, so its links count.
 func (t *tree) segment(head, tail string) []int {
 	var out []int
 	seen := map[int]bool{}
-	for at, ok := t.byID[tail]; ok && !seen[at]; at, ok = t.byID[t.recs[at].parent] {
+	next := func(at int) (int, bool) {
+		if up, ok := t.parentOf[at]; ok {
+			return up, true
+		}
+		up, ok := t.byID[t.recs[at].parent]
+		return up, ok
+	}
+	for at, ok := t.byID[tail]; ok && !seen[at]; at, ok = next(at) {
 		seen[at] = true
 		out = append(out, at)
 		if t.recs[at].uuid == head {

@@ -52,6 +52,10 @@ type Writer struct {
 	anchor string // id of the summary that a boundary has announced
 	// decided holds how a call was judged until its result is written.
 	decided map[string]tool.Decision
+	// prefix is the system prompt, sources the files of the context message; a
+	// compaction repeats both behind its boundary.
+	prefix  []string
+	sources []Source
 }
 
 // NewWriter makes a writer for a session.
@@ -66,6 +70,10 @@ func NewWriter(c WriterConfig) *Writer {
 	if w.newID == nil {
 		w.newID = NewID
 	}
+	if c.From != nil {
+		w.prefix = c.From.System
+	}
+	w.sources = []Source{}
 	w.stamp.Version = semver(w.stamp.Version)
 	w.prompt = w.newID()
 	return w

@@ -173,8 +173,10 @@ func (p *Printer) Event(e event.Event) {
 			UUIDs  []string `json:"uuids"`
 			Reason string   `json:"reason"`
 		}{p.head("system", "messages_retracted"), b.IDs, b.Reason})
+	case event.Compacting:
+		p.compacting(b)
 	case event.Compacted:
-		p.compacted(b)
+		p.compacted(e, b)
 	case event.Notice:
 		p.write(struct {
 			envelope
@@ -274,19 +276,6 @@ func (p *Printer) denied(b event.Decided) {
 		Message string `json:"message"`
 		Kind    string `json:"decision_reason_type"`
 	}{p.head("system", "permission_denied"), b.Use.Name, b.Use.ID, b.Decision.Reason, b.Decision.Layer})
-}
-
-func (p *Printer) compacted(b event.Compacted) {
-	type meta struct {
-		Trigger string `json:"trigger"`
-		Pre     int    `json:"pre_tokens"`
-		Post    int    `json:"post_tokens"`
-		MS      int64  `json:"duration_ms"`
-	}
-	p.write(struct {
-		envelope
-		Meta meta `json:"compact_metadata"`
-	}{envelope{"system", "compact_boundary", b.Boundary, p.session}, meta{b.Trigger, b.PreTokens, b.PostTokens, b.Took.Milliseconds()}})
 }
 
 func (p *Printer) message(e event.Event, b event.Message) {
