@@ -89,6 +89,9 @@ func (b *builder) finish(leaf int) {
 		}
 	}
 	c.Title = or(b.sideField(b.title, "customTitle"), b.sideField(b.aiName, "aiTitle"))
+	if c.Title != "" && b.title.size > 0 && b.title.off < b.own {
+		c.Title += forkSuffix
+	}
 	c.LastPrompt = b.sideField(b.last, "lastPrompt")
 	if b.cost.size > 0 {
 		if line, err := b.read(b.cost.off, b.cost.size); err == nil {

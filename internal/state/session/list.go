@@ -1,17 +1,23 @@
 package session
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/tidwall/gjson"
+
+	"github.com/hew-agent/hew/internal/backend/fsys"
 )
 
 // Summary is what a list shows of a session. It is read from both ends of the
@@ -26,6 +32,14 @@ type Summary struct {
 	Cwd, Branch, Entrypoint string
 	// Title is the name that it was given, LastPrompt and FirstPrompt its prompts when found.
 	Title, LastPrompt, FirstPrompt string
+	// Tag is the newest tag that the session was given.
+	Tag string
+	// ForkOf is the session that this one was forked from, "" for none. Refers
+	// is set when its history stands in that one's file.
+	ForkOf string
+	Refers *Reference
+	// Problem says why the file cannot be read; nothing but its name is then known.
+	Problem string
 }
 
 // edge is how much of each end of a file a summary looks at; third-party
@@ -42,8 +56,38 @@ const (
 )
 
 // List returns the project's sessions, the newest first. Files that are no
-// session (no entry, a subagent's log) are left out.
+// session (no entry, a subagent's log) are left out; one that cannot be read
+// is in the list, with its Problem.
 func (s Store) List() ([]Summary, error) {
+	names, err := s.files()
+	if err != nil {
+		return nil, err
+	}
+	index := s.readIndex()
+	found := make([]indexed, len(names))
+	parallel(len(names), func(i int) {
+		found[i] = index.summary(s, names[i])
+	})
+	s.writeIndex(index, found)
+	var out []Summary
+	for _, f := range found {
+		if f.ok {
+			out = append(out, f.Summary)
+		}
+	}
+	slices.SortFunc(out, newestFirst)
+	return out, nil
+}
+
+func newestFirst(a, b Summary) int {
+	if c := b.Modified.Compare(a.Modified); c != 0 {
+		return c
+	}
+	return strings.Compare(b.ID, a.ID)
+}
+
+// files are the ids of the project's transcripts.
+func (s Store) files() ([]string, error) {
 	dir, err := os.ReadDir(s.Dir())
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
@@ -51,42 +95,103 @@ func (s Store) List() ([]Summary, error) {
 		}
 		return nil, failed("list sessions in", s.Dir(), err)
 	}
-	var out []Summary
+	var out []string
 	for _, e := range dir {
-		id, ok := strings.CutSuffix(e.Name(), ".jsonl")
-		if !ok || !ValidID(id) {
-			continue
-		}
-		if sum, ok := s.summary(id); ok {
-			out = append(out, sum)
+		if id, ok := strings.CutSuffix(e.Name(), ".jsonl"); ok && ValidID(id) {
+			out = append(out, id)
 		}
 	}
-	slices.SortFunc(out, func(a, b Summary) int {
-		if c := b.Modified.Compare(a.Modified); c != 0 {
-			return c
-		}
-		return strings.Compare(b.ID, a.ID)
-	})
 	return out, nil
 }
 
+// Stores are all projects of a configuration home.
+func Stores(home string) ([]Store, error) {
+	dir, err := os.ReadDir(filepath.Join(home, "projects"))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, failed("look for sessions in", home, err)
+	}
+	var out []Store
+	for _, p := range dir {
+		out = append(out, Store{Home: home, Project: p.Name()})
+	}
+	return out, nil
+}
+
+// ListAll returns the sessions of all projects, the newest first.
+func ListAll(home string) ([]Summary, error) {
+	stores, err := Stores(home)
+	if err != nil {
+		return nil, err
+	}
+	var out []Summary
+	for _, s := range stores {
+		if fsys.KindOf(s.Dir()) != fsys.KindDir {
+			continue
+		}
+		list, err := s.List()
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, list...)
+	}
+	slices.SortFunc(out, newestFirst)
+	return out, nil
+}
+
+// parallel calls do with 0 to n-1 on a few goroutines and waits for all.
+func parallel(n int, do func(i int)) {
+	var next atomic.Int64
+	var wait sync.WaitGroup
+	for range min(n, workers()) {
+		wait.Go(func() {
+			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+				do(i)
+			}
+		})
+	}
+	wait.Wait()
+}
+
+// workers is how many files are read at a time; more would only fill memory.
+func workers() int { return min(max(2, runtime.GOMAXPROCS(0)), 8) }
+
 // Latest returns the session that --continue picks in directory cwd, or
 // fs.ErrNotExist. Two directories may share a folder because their names
-// differ in punctuation only; the other's sessions are not picked.
+// differ in punctuation only; the other's sessions are not picked. Only as
+// many files are read as it takes to find it.
 func (s Store) Latest(cwd string, from Surface) (Summary, error) {
-	all, err := s.List()
+	ids, err := s.files()
 	if err != nil {
 		return Summary{}, err
 	}
-	for _, sum := range all {
+	var byAge []Summary
+	for _, id := range ids {
+		if info, err := os.Stat(s.Path(id)); err == nil && info.Mode().IsRegular() {
+			byAge = append(byAge, Summary{ID: id, Modified: info.ModTime()})
+		}
+	}
+	slices.SortFunc(byAge, newestFirst)
+	for _, at := range byAge {
+		sum, ok := s.summary(at.ID)
 		collides := sum.Cwd != cwd && Key(sum.Cwd) == Key(cwd)
 		headless := strings.HasPrefix(sum.Entrypoint, "sdk")
-		if collides || headless && from == Interactive {
+		if !ok || collides || headless && from == Interactive {
 			continue
+		}
+		if sum.Problem != "" {
+			return Summary{}, &Unreadable{sum}
 		}
 		return sum, nil
 	}
 	return Summary{}, fmt.Errorf("no conversation to continue in %s: %w", cwd, fs.ErrNotExist)
+}
+
+// Unreadable says that a session is there and cannot be read.
+type Unreadable struct{ Summary }
+
+// Error names the file and what is wrong with it.
+func (u *Unreadable) Error() string {
+	return fmt.Sprintf("session %s cannot be read: %s: %s", u.ID, fsys.Printable(u.Path), u.Problem)
 }
 
 // Ambiguous says that a name leads to several sessions.
@@ -119,6 +224,8 @@ func (s Store) Find(name string) (Summary, error) {
 	switch {
 	case err != nil:
 		return Summary{}, err
+	case len(found) == 1 && found[0].Problem != "":
+		return Summary{}, &Unreadable{found[0]}
 	case len(found) == 1:
 		return found[0], nil
 	case len(found) > 1:
@@ -128,21 +235,50 @@ func (s Store) Find(name string) (Summary, error) {
 }
 
 func (s Store) byID(id string) ([]Summary, error) {
-	if sum, ok := s.summary(id); ok {
+	if sum, ok := s.there(id); ok {
 		return []Summary{sum}, nil
 	}
-	projects, err := os.ReadDir(filepath.Join(s.Home, "projects"))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, failed("look for sessions in", s.Home, err)
+	stores, err := Stores(s.Home)
+	if err != nil {
+		return nil, err
 	}
 	var out []Summary
-	for _, p := range projects {
-		other := Store{Home: s.Home, Project: p.Name()}
-		if sum, ok := other.summary(id); ok {
+	for _, other := range stores {
+		if sum, ok := other.there(id); ok {
 			out = append(out, sum)
 		}
 	}
 	return out, nil
+}
+
+// there is summary for a session that somebody names: a file without a
+// conversation is not passed over, as the name is right.
+func (s Store) there(id string) (Summary, bool) {
+	sum, ok := s.summary(id)
+	if !ok && fsys.KindOf(sum.Path) == fsys.KindRegular {
+		sum.Problem = oddity(sum.Path)
+		return sum, true
+	}
+	return sum, ok
+}
+
+// oddity says what a file without a conversation holds instead.
+func oddity(path string) string {
+	f, st, err := fsys.OpenRegular(path)
+	if err != nil {
+		return err.Error()
+	}
+	defer closeQuietly(f)
+	head := make([]byte, min(st.Size, 4096))
+	n, _ := io.ReadFull(f, head)
+	head = head[:n]
+	switch {
+	case n == 0:
+		return "the file is empty; nothing was ever said in it"
+	case bytes.HasPrefix(head, []byte("\xff\xfe")), bytes.HasPrefix(head, []byte("\xfe\xff")), bytes.Count(head, []byte{0}) > n/4:
+		return "it is not UTF-8 text (UTF-16, or binary); convert it, for example with iconv -f UTF-16 -t UTF-8"
+	}
+	return "it holds no line of a conversation"
 }
 
 // byTitle looks at the ends of the files first, and reads them whole only
@@ -152,24 +288,18 @@ func (s Store) byTitle(title string) ([]Summary, error) {
 	if err != nil {
 		return nil, err
 	}
-	match := func(sum Summary) bool { return strings.EqualFold(sum.Title, title) }
+	match := func(sum Summary) bool { return sum.Problem == "" && strings.EqualFold(sum.Title, title) }
 	found := slices.DeleteFunc(slices.Clone(all), func(sum Summary) bool { return !match(sum) })
 	if len(found) > 0 {
 		return found, nil
 	}
-	for _, sum := range all {
-		if sum.Title != "" || sum.Size <= 2*edge {
-			continue
-		}
-		if sum.Title = fullTitle(sum.Path); match(sum) {
-			found = append(found, sum)
-		}
-	}
-	return found, nil
+	all = slices.DeleteFunc(all, func(sum Summary) bool { return sum.Title != "" || sum.Size <= 2*edge || sum.Problem != "" })
+	parallel(len(all), func(i int) { all[i].Title = fullTitle(all[i].Path) })
+	return slices.DeleteFunc(all, func(sum Summary) bool { return !match(sum) }), nil
 }
 
 func fullTitle(path string) string {
-	f, err := os.Open(path)
+	f, _, err := fsys.OpenRegular(path)
 	if err != nil {
 		return ""
 	}
@@ -180,6 +310,9 @@ func fullTitle(path string) string {
 		if err != nil {
 			return title
 		}
+		if !bytes.Contains(line.bytes, []byte("customTitle")) {
+			continue
+		}
 		if v := gjson.GetBytes(line.bytes, "type"); v.Str == "custom-title" {
 			title = or(gjson.GetBytes(line.bytes, "customTitle").String(), title)
 		}
@@ -189,38 +322,62 @@ func fullTitle(path string) string {
 // summary reads both ends of a session's file; false when there is no such session.
 func (s Store) summary(id string) (Summary, bool) {
 	out := Summary{ID: id, Path: s.Path(id), Store: s}
-	if info, err := os.Stat(out.Path); err != nil || !info.Mode().IsRegular() {
+	st, err := fsys.Stat(out.Path)
+	if err == nil && st.Kind != fsys.KindRegular {
 		return out, false
 	}
-	f, err := os.Open(out.Path)
+	out.Modified, out.Size = st.ModTime, st.Size
+	ok, err := out.read()
 	if err != nil {
-		return out, false
+		out.Problem = err.Error()
+		return out, true
+	}
+	return out, ok
+}
+
+// read looks at both ends of the file.
+func (s *Summary) read() (bool, error) {
+	f, st, err := fsys.OpenRegular(s.Path)
+	if err != nil {
+		return false, err
 	}
 	defer closeQuietly(f)
-	info, err := f.Stat()
-	if err != nil {
-		return out, false
+	s.Modified, s.Size = st.ModTime, st.Size
+	head := make([]byte, min(s.Size, edge))
+	n, err := io.ReadFull(f, head)
+	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF) {
+		return false, failed("read transcript", s.Path, err)
 	}
-	out.Modified, out.Size = info.ModTime(), info.Size()
-	head := make([]byte, min(out.Size, edge))
-	if _, err := io.ReadFull(f, head); err != nil {
-		return out, false
-	}
+	head = head[:n]
 	var tail []byte
-	if from := max(out.Size-edge, int64(len(head))); from < out.Size {
-		tail = make([]byte, out.Size-from)
-		if _, err := f.ReadAt(tail, from); err != nil {
-			return out, false
+	if from := max(s.Size-edge, int64(n)); from < s.Size {
+		tail = make([]byte, s.Size-from)
+		n, err := f.ReadAt(tail, from)
+		if err != nil && !errors.Is(err, io.EOF) {
+			return false, failed("read transcript", s.Path, err)
 		}
+		tail = tail[:n]
 	}
-	seen := false
-	for line := range strings.Lines(string(head)) {
-		seen = out.head(gjson.Parse(line)) || seen
+	seen := s.refers(head)
+	for line := range bytes.Lines(head) {
+		seen = s.head(gjson.ParseBytes(line)) || seen
 	}
-	for line := range strings.Lines(string(tail)) {
-		out.tail(gjson.Parse(line))
+	for line := range bytes.Lines(tail) {
+		s.tail(gjson.ParseBytes(line))
 	}
-	return out, seen || out.LastPrompt != ""
+	return seen || s.LastPrompt != "", nil
+}
+
+// refers takes in the first line of a fork by reference.
+func (s *Summary) refers(head []byte) bool {
+	line, _, ok := reference(head)
+	if !ok {
+		return false
+	}
+	s.Refers, s.ForkOf = &line.ForkedFrom, line.ForkedFrom.Session
+	s.Cwd, s.Branch, s.Entrypoint = line.Cwd, line.Branch, line.Entrypoint
+	s.FirstPrompt, s.LastPrompt, s.Title = line.First, line.LastPrompt, line.Title
+	return true
 }
 
 // head takes in a line of the beginning and reports whether it belongs to a conversation.
@@ -232,21 +389,24 @@ func (s *Summary) head(v gjson.Result) bool {
 	s.Cwd = or(s.Cwd, v.Get("cwd").String())
 	s.Branch = or(s.Branch, v.Get("gitBranch").String())
 	s.Entrypoint = or(s.Entrypoint, v.Get("entrypoint").String())
+	s.ForkOf = or(s.ForkOf, v.Get("forkedFrom.sessionId").String())
 	if v.Get("type").Str != "user" {
 		return v.Get("uuid").Exists()
 	}
 	if s.FirstPrompt == "" && !v.Get("isMeta").Bool() && !v.Get("isCompactSummary").Bool() {
-		s.FirstPrompt = promptText(v.Get("message.content"))
+		s.FirstPrompt = clip(promptText(v.Get("message.content")))
 	}
 	return true
 }
 
 func (s *Summary) tail(v gjson.Result) {
 	switch v.Get("type").Str {
+	case "tag":
+		s.Tag = v.Get("tag").String()
 	case "custom-title":
 		s.Title = or(v.Get("customTitle").String(), s.Title)
 	case "last-prompt":
-		s.LastPrompt = or(v.Get("lastPrompt").String(), s.LastPrompt)
+		s.LastPrompt = or(clip(v.Get("lastPrompt").String()), s.LastPrompt)
 	}
 }
 

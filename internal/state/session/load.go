@@ -9,7 +9,6 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"github.com/hew-agent/hew/internal/backend/fsys"
 	"github.com/hew-agent/hew/internal/msg"
 )
 
@@ -89,15 +88,18 @@ const maxReports = 100
 // what was not. Only the lines of the live conversation are decoded, so the
 // memory it takes depends on the window and not on the age of the session.
 func Load(path string) (*Conversation, []Report, error) {
-	f, st, err := fsys.OpenRegular(path)
+	f, err := openTranscript(path)
 	if err != nil {
 		return nil, nil, fmt.Errorf("load session: %w", err)
 	}
-	defer closeQuietly(f)
-	l := &loader{f: f, byID: map[string]int{}}
-	if st.Size <= wholeFile {
-		l.data = make([]byte, st.Size)
-		n, err := io.ReadFull(f, l.data)
+	defer f.close()
+	l := &loader{f: f, byID: map[string]int{}, own: f.own, id: f.id}
+	if f.lost != "" {
+		l.report(0, "%s", f.lost)
+	}
+	if f.size <= wholeFile {
+		l.data = make([]byte, f.size)
+		n, err := io.ReadFull(f.all(), l.data)
 		if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
 			return nil, nil, failed("read transcript", path, err)
 		}
@@ -153,6 +155,7 @@ type record struct {
 // loader holds the index of a file.
 type loader struct {
 	f       io.ReaderAt
+	own     int64  // what stands before belongs to the session that this one was forked from
 	data    []byte // the whole file, nil when it is too large for that
 	recs    []record
 	byID    map[string]int // uuid → index in recs
@@ -359,7 +362,9 @@ func (l *loader) sideEntry(kindName, mode string, at lineRef) {
 	case "last-prompt":
 		l.last = at
 	case "cost-state":
-		l.cost = at
+		if at.off >= l.own { // what a source spent is not this session's
+			l.cost = at
+		}
 	case "request-prefix":
 		l.noted, l.confirmed = at, false
 	case "permission-mode", "mode":
