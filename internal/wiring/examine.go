@@ -13,6 +13,8 @@ import (
 	"github.com/hew-agent/hew/internal/backend/provider"
 	"github.com/hew-agent/hew/internal/backend/shell"
 	"github.com/hew-agent/hew/internal/state/settings"
+
+	"github.com/hew-agent/hew/internal/tool"
 )
 
 // ToolRow is one tool of the pool.
@@ -28,7 +30,7 @@ type ToolRow struct {
 // Tools lists every tool that a session may offer.
 func Tools() []ToolRow {
 	r := shell.New(shell.Config{NoSnapshot: true})
-	list := bash.New(bash.Config{Runner: r}).Tools()
+	list := []tool.Tool{bash.New(bash.Config{Runner: r}).Tool()}
 	for _, c := range builtin.All(builtin.Config{}) {
 		list = append(list, c.Tool)
 	}

@@ -19,7 +19,7 @@ import (
 // catalogue is every tool that a session may offer, for questions about calls
 // that nobody makes.
 func (b *build) catalogue(dialect shellread.Shell) []tool.Tool {
-	list := bash.New(bash.Config{Runner: b.runner, Facts: b.facts, Dialect: dialect}).Tools()
+	list := []tool.Tool{bash.New(bash.Config{Runner: b.runner, Facts: b.facts, Dialect: dialect}).Tool()}
 	for _, c := range builtin.All(builtin.Config{Interactive: true}) {
 		list = append(list, c.Tool)
 	}

@@ -3,7 +3,7 @@ package wiring
 import (
 	"context"
 
-	"github.com/hew-agent/hew/internal/action/builtin/bash"
+	"github.com/hew-agent/hew/internal/action/task"
 	"github.com/hew-agent/hew/internal/state/prompt"
 )
 
@@ -11,12 +11,12 @@ import (
 // it stands in the window: one line each.
 func (b *build) sources() []prompt.Source {
 	return []prompt.Source{
-		backgroundNotices{b.shell},
+		backgroundNotices{&b.background},
 	}
 }
 
-// backgroundNotices tells of commands that have ended.
-type backgroundNotices struct{ shell *bash.Shell }
+// backgroundNotices tells of background work that has ended.
+type backgroundNotices struct{ work *task.List }
 
 // Name is the source's word for programs.
 func (backgroundNotices) Name() string { return "background_notice" }
@@ -27,7 +27,7 @@ func (backgroundNotices) Class() prompt.Class { return prompt.Runtime }
 // Delta is a notice of each command that has ended since the last call.
 func (n backgroundNotices) Delta(context.Context, prompt.Facts) ([]prompt.Item, error) {
 	var out []prompt.Item
-	for _, t := range n.shell.Notices() {
+	for _, t := range n.work.Notices() {
 		out = append(out, prompt.Item{Text: t.Text, Tagged: true})
 	}
 	return out, nil

@@ -13,6 +13,7 @@ import (
 	"github.com/hew-agent/hew/internal/action/builtin"
 	"github.com/hew-agent/hew/internal/action/builtin/bash"
 	"github.com/hew-agent/hew/internal/action/policy/shellread"
+	"github.com/hew-agent/hew/internal/action/task"
 	"github.com/hew-agent/hew/internal/backend/fsys"
 	"github.com/hew-agent/hew/internal/backend/search"
 	"github.com/hew-agent/hew/internal/backend/shell"
@@ -40,16 +41,18 @@ func (b *build) commands(ctx context.Context) error {
 // tools makes the pool: everything, then the choice of the command line.
 func (b *build) tools(ctx context.Context) ([]tool.Tool, error) {
 	seen := &b.seen
-	b.shell = bash.New(b.bashConfig(seen))
-	b.conv.close = append(b.conv.close, b.shell.Close, func() error { return b.settle(ctx) })
+	b.conv.close = append(b.conv.close, b.background.Close, func() error { return b.settle(ctx) })
 	cfg := builtin.Config{
 		Seen: seen, Interactive: b.o.Interactive, Tasks: b.tasksFolder(),
 		Mode:      func() string { return b.gateRef.Mode() },
 		AfterPlan: func() string { return b.gateRef.AfterPlan() },
 		Hidden:    b.hidden, Now: b.o.Now,
-		Search: lateSearch(sync.OnceValue(b.search)),
+		Search: lateSearch(sync.OnceValue(b.search)), Limits: builtin.Limits{TaskOutput: b.number("BASH_MAX_OUTPUT_LENGTH")},
 	}
-	pool := append(b.shell.Tools(), builtin.New(cfg)...)
+	if b.env("CLAUDE_CODE_DISABLE_BACKGROUND_TASKS") == "" {
+		cfg.Background = &b.background
+	}
+	pool := append(builtin.New(cfg), bash.New(b.bashConfig(seen)).Tool())
 	slices.SortStableFunc(pool, func(x, y tool.Tool) int { return strings.Compare(x.Spec().Name, y.Spec().Name) })
 	pool = b.chosen(pool)
 	if b.o.Schema == nil {
@@ -170,13 +173,13 @@ func (b *build) settle(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, lastWait)
 	defer cancel()
 	// What still runs after that is ended by Close and is no error.
-	_ = b.shell.Idle(ctx)
+	_ = b.background.Idle(ctx)
 	return nil
 }
 
 func (b *build) bashConfig(seen *fsys.ReadState) bash.Config {
 	c := bash.Config{
-		Runner: b.runner, Facts: b.facts, Dialect: b.dialect(), Seen: seen,
+		Runner: b.runner, Tasks: &b.background, Facts: b.facts, Dialect: b.dialect(), Seen: seen,
 		DefaultTimeout: b.millis("BASH_DEFAULT_TIMEOUT_MS"), MaxTimeout: b.millis("BASH_MAX_TIMEOUT_MS"),
 		MaxOutput: b.number("BASH_MAX_OUTPUT_LENGTH"), Prefix: b.env("CLAUDE_CODE_SHELL_PREFIX"),
 		Env: map[string]string{"CLAUDE_CODE_SESSION_ID": b.id, "CDPATH": ""}, HideSecrets: b.env("CLAUDE_CODE_SUBPROCESS_ENV_SCRUB") != "",
@@ -210,13 +213,13 @@ func (b *build) dialect() shellread.Shell {
 // taskChanges is what became of background commands since the last call, for surfaces.
 func (b *build) taskChanges() []event.TaskChanged {
 	var tasks []event.TaskChanged
-	for _, n := range b.shell.Changes() {
+	for _, n := range b.background.Changes() {
 		tasks = append(tasks, change(n))
 		b.hooks.follow(change(n))
 	}
 	return tasks
 }
 
-func change(n bash.Notice) event.TaskChanged {
+func change(n task.Notice) event.TaskChanged {
 	return event.TaskChanged{ID: n.TaskID, Kind: n.Kind, Status: n.Status, Summary: n.Summary, Use: n.Use, OutputFile: n.OutputFile}
 }

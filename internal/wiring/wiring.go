@@ -16,10 +16,10 @@ import (
 	"time"
 
 	"github.com/hew-agent/hew/internal/action/builtin"
-	"github.com/hew-agent/hew/internal/action/builtin/bash"
 	"github.com/hew-agent/hew/internal/action/gate"
 	"github.com/hew-agent/hew/internal/action/gate/classify"
 	"github.com/hew-agent/hew/internal/action/policy/shellread"
+	"github.com/hew-agent/hew/internal/action/task"
 	"github.com/hew-agent/hew/internal/backend/fsys"
 	"github.com/hew-agent/hew/internal/backend/shell"
 	"github.com/hew-agent/hew/internal/core/compact"
@@ -151,7 +151,7 @@ type build struct {
 	unkept         bool      // there is no transcript, though one was wanted
 	bound          *boundary // nil without a sandbox
 	runner         *shell.Runner
-	shell          *bash.Shell
+	background     task.List
 	git            func() *prompt.Git // see askGit
 	gateRef        *gate.Gate
 	hooks          *hooks         // nil in a bare run

@@ -16,6 +16,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/hew-agent/hew/internal/action/task"
 	"github.com/hew-agent/hew/internal/backend/fsys"
 	"github.com/hew-agent/hew/internal/backend/search"
 	"github.com/hew-agent/hew/internal/tool"
@@ -50,6 +51,9 @@ type Config struct {
 	// Tasks is the folder of the shared task list; when set, the Task list
 	// tools are offered in place of the to-do tool.
 	Tasks string
+	// Background is the work that goes on in the background, nil when that is
+	// switched off.
+	Background *task.List
 	// Interactive tells whether somebody can answer a question.
 	Interactive bool
 	// Mode is the current permission mode, AfterPlan the one to go to when a
@@ -79,6 +83,9 @@ type Limits struct {
 	LargeTokens int
 	// LoadBytes is the largest file that is edited, or loaded to read a part. Default 32 MB.
 	LoadBytes int64
+	// TaskOutput is how many bytes of a background task's output one look shows.
+	// Default 30,000.
+	TaskOutput int
 }
 
 // Choice is a tool and whether this session offers it.
@@ -102,7 +109,7 @@ func New(c Config) []tool.Tool {
 // All returns every tool of the package, offered or not.
 func All(c Config) []Choice {
 	c.fill()
-	ask, tasks := c.Interactive, c.Tasks != ""
+	ask, tasks, background := c.Interactive, c.Tasks != "", c.Background != nil
 	return []Choice{
 		{newRead(&c), true},
 		{newWrite(&c), true},
@@ -110,6 +117,8 @@ func All(c Config) []Choice {
 		{newNotebookEdit(&c), true},
 		{newGlob(&c), true},
 		{newGrep(&c), true},
+		{newTaskOutput(&c), background},
+		{newTaskStop(&c), background},
 		{newTodoWrite(&c), !tasks},
 		{newTaskCreate(&c), tasks},
 		{newTaskGet(&c), tasks},
@@ -175,6 +184,9 @@ func (l *Limits) fill() {
 	}
 	if l.LoadBytes == 0 {
 		l.LoadBytes = 32 << 20
+	}
+	if l.TaskOutput == 0 {
+		l.TaskOutput = 30_000
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hew-agent/hew/internal/action/task"
 	"github.com/hew-agent/hew/internal/backend/fsys"
 	"github.com/hew-agent/hew/internal/msg"
 	"github.com/hew-agent/hew/internal/tool"
@@ -149,12 +150,14 @@ func samples(dir string) map[string]string {
 		"TaskGet":         `{"taskId":"1"}`,
 		"TaskUpdate":      `{"taskId":"1","status":"completed"}`,
 		"AskUserQuestion": `{"questions":[{"question":"q?","header":"h","options":[{"label":"a","description":"x"},{"label":"b","description":"y"}]}]}`,
+		"TaskOutput":      `{"task_id":"b1","block":false,"timeout":5}`,
+		"TaskStop":        `{"task_id":"b1"}`,
 		"ExitPlanMode":    `{"plan":"do it"}`,
 	}
 }
 
 func TestEveryToolConforms(t *testing.T) {
-	b := newBench(t, Config{Tasks: t.TempDir(), Interactive: true})
+	b := newBench(t, Config{Tasks: t.TempDir(), Interactive: true, Background: &task.List{}})
 	good := samples(b.dir)
 	for name, tl := range b.tools {
 		t.Run(name, func(t *testing.T) {

@@ -24,12 +24,12 @@ func newTaskCreate(c *Config) tool.Tool {
 		return &tool.Func{
 			Line: "Create task: " + oneLine(in.Subject),
 			Do: func(ctx context.Context, _ func(tool.Progress)) tool.Result {
-				t := &task{
+				t := &item{
 					Subject: in.Subject, Description: in.Description, ActiveForm: in.ActiveForm, Status: "pending",
 					Blocks: []string{}, BlockedBy: []string{}, Metadata: in.Metadata,
 				}
 				var view tool.View
-				err := list.change(ctx, func(all map[string]*task) (err error) {
+				err := list.change(ctx, func(all map[string]*item) (err error) {
 					if t.ID, err = list.nextID(all); err != nil {
 						return err
 					}

@@ -39,7 +39,7 @@ func newTaskGet(c *Config) tool.Tool {
 	})
 }
 
-func (t *task) full(all map[string]*task) string {
+func (t *item) full(all map[string]*item) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Task #%s: %s\nStatus: %s", t.ID, t.Subject, t.Status)
 	if t.Owner != "" {

@@ -40,7 +40,7 @@ func newTaskList(c *Config) tool.Tool {
 	})
 }
 
-func (t *task) line(waits []string) string {
+func (t *item) line(waits []string) string {
 	s := fmt.Sprintf("#%s [%s] %s", t.ID, t.Status, t.Subject)
 	if t.Owner != "" {
 		s += " (" + t.Owner + ")"

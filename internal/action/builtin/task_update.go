@@ -31,7 +31,7 @@ func newTaskUpdate(c *Config) tool.Tool {
 			Line: oneLine("Update task #" + in.TaskID),
 			Do: func(ctx context.Context, _ func(tool.Progress)) tool.Result {
 				var res tool.Result
-				err := list.change(ctx, func(all map[string]*task) (err error) {
+				err := list.change(ctx, func(all map[string]*item) (err error) {
 					res, err = in.apply(all)
 					return err
 				})
@@ -45,7 +45,7 @@ func newTaskUpdate(c *Config) tool.Tool {
 }
 
 // apply changes the list and makes the result.
-func (in taskUpdate) apply(all map[string]*task) (tool.Result, error) {
+func (in taskUpdate) apply(all map[string]*item) (tool.Result, error) {
 	t := all[in.TaskID]
 	if t == nil {
 		return done(noTask, map[string]any{"success": false, "taskId": in.TaskID, "updatedFields": []string{}, "error": noTask},
@@ -64,7 +64,7 @@ func (in taskUpdate) apply(all map[string]*task) (tool.Result, error) {
 	return in.result(append(fields, linked...), was, all), nil
 }
 
-func (in taskUpdate) set(t *task) (fields []string) {
+func (in taskUpdate) set(t *item) (fields []string) {
 	if in.Subject != "" && in.Subject != t.Subject {
 		t.Subject = in.Subject
 		fields = append(fields, "subject")
@@ -99,14 +99,14 @@ func (in taskUpdate) set(t *task) (fields []string) {
 }
 
 // link adds both ends of every blocking relation.
-func (in taskUpdate) link(all map[string]*task, t *task) (fields []string, err error) {
+func (in taskUpdate) link(all map[string]*item, t *item) (fields []string, err error) {
 	for _, l := range []struct {
 		name string
 		ids  []string
-		tie  func(other *task)
+		tie  func(other *item)
 	}{
-		{"blocks", in.AddBlocks, func(o *task) { add(&t.Blocks, o.ID); add(&o.BlockedBy, t.ID) }},
-		{"blockedBy", in.AddBlockedBy, func(o *task) { add(&t.BlockedBy, o.ID); add(&o.Blocks, t.ID) }},
+		{"blocks", in.AddBlocks, func(o *item) { add(&t.Blocks, o.ID); add(&o.BlockedBy, t.ID) }},
+		{"blockedBy", in.AddBlockedBy, func(o *item) { add(&t.BlockedBy, o.ID); add(&o.Blocks, t.ID) }},
 	} {
 		for _, id := range l.ids {
 			o := all[strings.TrimPrefix(id, "#")]
@@ -135,7 +135,7 @@ func add(list *[]string, id string) {
 }
 
 // loops tells whether t waits for itself over others.
-func loops(all map[string]*task, t *task) bool {
+func loops(all map[string]*item, t *item) bool {
 	seen := map[string]bool{}
 	todo := slices.Clone(t.BlockedBy)
 	for len(todo) > 0 {
@@ -153,7 +153,7 @@ func loops(all map[string]*task, t *task) bool {
 }
 
 // remove deletes a task and the relations that name it.
-func remove(all map[string]*task, id string) {
+func remove(all map[string]*item, id string) {
 	delete(all, id)
 	gone := func(x string) bool { return x == id }
 	for _, t := range all {
@@ -162,7 +162,7 @@ func remove(all map[string]*task, id string) {
 	}
 }
 
-func (in taskUpdate) result(fields []string, was string, all map[string]*task) tool.Result {
+func (in taskUpdate) result(fields []string, was string, all map[string]*item) tool.Result {
 	if fields == nil {
 		fields = []string{}
 	}

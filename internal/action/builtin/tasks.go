@@ -16,9 +16,9 @@ import (
 	"github.com/hew-agent/hew/internal/tool"
 )
 
-// task is one entry of the shared list, a JSON file of its own named after its
+// item is one entry of the shared list, a JSON file of its own named after its
 // id, in the form of the ecosystem.
-type task struct {
+type item struct {
 	ID          string                     `json:"id"`
 	Subject     string                     `json:"subject"`
 	Description string                     `json:"description"`
@@ -43,7 +43,7 @@ const (
 
 // change runs fn over all tasks under the lock and stores what it returns;
 // tasks that it leaves out are removed.
-func (l taskList) change(ctx context.Context, fn func(all map[string]*task) error) error {
+func (l taskList) change(ctx context.Context, fn func(all map[string]*item) error) error {
 	return fsys.WithLock(ctx, filepath.Join(l.dir, taskLock), func() error {
 		all, err := l.load()
 		if err != nil {
@@ -60,7 +60,7 @@ func (l taskList) change(ctx context.Context, fn func(all map[string]*task) erro
 	})
 }
 
-func (l taskList) store(before map[string]string, all map[string]*task) error {
+func (l taskList) store(before map[string]string, all map[string]*item) error {
 	for id, t := range all {
 		now := string(encode(t))
 		if now == before[id] {
@@ -84,15 +84,15 @@ func (l taskList) file(id string) string { return filepath.Join(l.dir, id+".json
 
 // load reads all tasks. A file that cannot be read is named in the error:
 // guessing would give its id away again.
-func (l taskList) load() (map[string]*task, error) {
+func (l taskList) load() (map[string]*item, error) {
 	names, err := os.ReadDir(l.dir)
 	if errors.Is(err, os.ErrNotExist) {
-		return map[string]*task{}, nil
+		return map[string]*item{}, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read the task list: %w", err)
 	}
-	all := make(map[string]*task)
+	all := make(map[string]*item)
 	for _, e := range names {
 		id, ok := strings.CutSuffix(e.Name(), ".json")
 		if !ok || !validID(id) {
@@ -102,7 +102,7 @@ func (l taskList) load() (map[string]*task, error) {
 		if err != nil {
 			return nil, fmt.Errorf("read task %s: %w", id, err)
 		}
-		t := &task{}
+		t := &item{}
 		if err := json.Unmarshal(raw, t); err != nil {
 			return nil, fmt.Errorf("task file %s is broken (%w); repair or remove it", l.file(id), err)
 		}
@@ -118,7 +118,7 @@ func validID(id string) bool {
 }
 
 // nextID gives the next number; call it under the lock.
-func (l taskList) nextID(all map[string]*task) (string, error) {
+func (l taskList) nextID(all map[string]*item) (string, error) {
 	top := 0
 	if raw, err := os.ReadFile(filepath.Join(l.dir, taskMark)); err == nil {
 		top, _ = strconv.Atoi(strings.TrimSpace(string(raw))) // a broken mark counts as none: the files decide
@@ -134,8 +134,8 @@ func (l taskList) nextID(all map[string]*task) (string, error) {
 }
 
 // sorted lists tasks by number.
-func sorted(all map[string]*task) []*task {
-	return slices.SortedFunc(maps.Values(all), func(a, b *task) int {
+func sorted(all map[string]*item) []*item {
+	return slices.SortedFunc(maps.Values(all), func(a, b *item) int {
 		x, _ := strconv.Atoi(a.ID)
 		y, _ := strconv.Atoi(b.ID)
 		return x - y
@@ -143,7 +143,7 @@ func sorted(all map[string]*task) []*task {
 }
 
 // waiting lists the tasks that t waits for: those blocking it that are not completed.
-func (t *task) waiting(all map[string]*task) []string {
+func (t *item) waiting(all map[string]*item) []string {
 	out := []string{}
 	for _, id := range t.BlockedBy {
 		if b := all[id]; b != nil && b.Status != "completed" {
@@ -158,7 +158,7 @@ func hashed(ids []string) string {
 }
 
 // taskView shows the whole list to people.
-func taskView(all map[string]*task) tool.View {
+func taskView(all map[string]*item) tool.View {
 	v := tool.ListView{Title: "Tasks"}
 	for _, t := range sorted(all) {
 		text := t.Subject

@@ -8,18 +8,15 @@ package bash
 
 import (
 	"bytes"
-	"context"
 	"embed"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/hew-agent/hew/internal/action/policy/shellread"
+	"github.com/hew-agent/hew/internal/action/task"
 	"github.com/hew-agent/hew/internal/backend/fsys"
 	"github.com/hew-agent/hew/internal/backend/shell"
 	"github.com/hew-agent/hew/internal/tool"
@@ -70,6 +67,8 @@ type Config struct {
 	// MaxOutput (BASH_MAX_OUTPUT_LENGTH) is the number of characters of output
 	// that a success shows, 30,000; at most 150,000.
 	MaxOutput int
+	// Tasks takes up the commands in the background. Default: a list of its own.
+	Tasks *task.List
 	// Sources are scripts read before each command (CLAUDE_ENV_FILE, files that
 	// hooks wrote); missing ones are skipped.
 	Sources []string
@@ -107,30 +106,29 @@ const (
 	failedOutput  = 10_000
 )
 
-// Shell is the shell of one conversation: its tools and the jobs that they
-// started. It is safe for concurrent use.
+// Shell is the shell of one conversation. It is safe for concurrent use.
 type Shell struct {
-	c     Config
-	tools []tool.Tool
-
-	mu   sync.Mutex
-	jobs []*job // in order of start
+	c    Config
+	tool tool.Tool
 }
 
-// New makes the tools. It starts nothing.
+// New makes the shell and its tool. It starts nothing.
 func New(c Config) *Shell {
 	c.fill()
 	s := &Shell{c: c}
-	s.tools = []tool.Tool{s.newBash()}
-	if c.Background == WithBackground {
-		s.tools = append(s.tools, s.newTaskOutput(), s.newTaskStop())
-	}
+	s.tool = s.newBash()
 	return s
 }
+
+// Tool is the tool that runs commands.
+func (s *Shell) Tool() tool.Tool { return s.tool }
 
 func (c *Config) fill() {
 	if c.Seen == nil {
 		c.Seen = &fsys.ReadState{}
+	}
+	if c.Tasks == nil {
+		c.Tasks = &task.List{}
 	}
 	if c.DefaultTimeout <= 0 {
 		c.DefaultTimeout = defaultTimeout
@@ -143,35 +141,6 @@ func (c *Config) fill() {
 		c.MaxOutput = defaultOutput
 	}
 	c.MaxOutput = min(c.MaxOutput, longestOutput)
-}
-
-// Tools are the tools that this conversation offers, in the order in which
-// they stand in a request.
-func (s *Shell) Tools() []tool.Tool { return slices.Clone(s.tools) }
-
-// Idle waits until no job of this conversation runs any more, or ctx ends;
-// then it says what still runs. A run without a person calls it, with a few
-// seconds, before Close.
-func (s *Shell) Idle(ctx context.Context) error {
-	for _, j := range s.list() {
-		if _, err := j.Wait(ctx); err != nil {
-			return fmt.Errorf("wait for background task %s: %w", j.ID(), err)
-		}
-	}
-	return nil
-}
-
-// Close ends every job of this conversation, with all its processes, and
-// returns when they are gone. What commands left running behind themselves
-// ends when the Runner is closed.
-func (s *Shell) Close() error {
-	var faults []error
-	for _, j := range s.list() {
-		if !j.Status().State.Final() {
-			faults = append(faults, j.Stop())
-		}
-	}
-	return errors.Join(faults...)
 }
 
 // define completes a spec from its description and schema, with the limits of

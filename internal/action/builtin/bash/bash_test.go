@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/hew-agent/hew/internal/action/policy/shellread"
+	"github.com/hew-agent/hew/internal/action/task"
 	"github.com/hew-agent/hew/internal/backend/fsys"
 	"github.com/hew-agent/hew/internal/backend/shell"
 	"github.com/hew-agent/hew/internal/msg"
@@ -22,10 +23,11 @@ import (
 
 // bench is a conversation's shell over a real one.
 type bench struct {
-	t   *testing.T
-	s   *Shell
-	env tool.Env
-	out string // folder of output files
+	t     *testing.T
+	s     *Shell
+	env   tool.Env
+	out   string // folder of output files
+	tasks *task.List
 }
 
 func newBench(t *testing.T, change func(*Config)) *bench {
@@ -36,7 +38,8 @@ func newBench(t *testing.T, change func(*Config)) *bench {
 	}
 	b := &bench{t: t, out: t.TempDir()}
 	b.env = tool.Env{Cwd: dir, Project: dir, Roots: []string{dir}, SpillDir: filepath.Join(t.TempDir(), "spill")}
-	c := Config{Facts: shellread.NewReader(100), Seen: &fsys.ReadState{}}
+	b.tasks = &task.List{}
+	c := Config{Tasks: b.tasks, Facts: shellread.NewReader(100), Seen: &fsys.ReadState{}}
 	c.Runner = shell.New(shell.Config{
 		Env:        []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir},
 		NoSnapshot: true, OutputDir: b.out, ProgressEvery: 5 * time.Millisecond,
@@ -47,7 +50,7 @@ func newBench(t *testing.T, change func(*Config)) *bench {
 	before := runtime.NumGoroutine()
 	b.s = New(c)
 	t.Cleanup(func() {
-		if err := b.s.Close(); err != nil {
+		if err := b.tasks.Close(); err != nil {
 			t.Errorf("close: %v", err)
 		}
 		if err := c.Runner.Close(); err != nil {
@@ -71,13 +74,10 @@ func eventually(t *testing.T, what string, ok func() bool) {
 
 func (b *bench) tool(name string) tool.Tool {
 	b.t.Helper()
-	for _, tl := range b.s.Tools() {
-		if tl.Spec().Name == name {
-			return tl
-		}
+	if name != b.s.Tool().Spec().Name {
+		b.t.Fatalf("no tool %s", name)
 	}
-	b.t.Fatalf("no tool %s", name)
-	return nil
+	return b.s.Tool()
 }
 
 func (b *bench) plan(name string, in map[string]any) tool.Call {
@@ -147,9 +147,7 @@ func dataOf(t *testing.T, r tool.Result) data {
 func TestConformance(t *testing.T) {
 	b := newBench(t, nil)
 	for name, good := range map[string]string{
-		"Bash":       `{"command":"ls -l","timeout":1000,"description":"List files","run_in_background":false}`,
-		"TaskOutput": `{"task_id":"b1","block":false,"timeout":5}`,
-		"TaskStop":   `{"task_id":"b1"}`,
+		"Bash": `{"command":"ls -l","timeout":1000,"description":"List files","run_in_background":false}`,
 	} {
 		tooltest.Check(t, b.tool(name), b.env, json.RawMessage(good))
 	}
@@ -167,7 +165,7 @@ func TestConformance(t *testing.T) {
 
 func TestDefinitionSizes(t *testing.T) {
 	total := 0
-	for _, tl := range newBench(t, nil).s.Tools() {
+	for _, tl := range []tool.Tool{newBench(t, nil).s.Tool()} {
 		sp := tl.Spec()
 		raw, err := json.Marshal(map[string]any{"name": sp.Name, "description": sp.Description, "input_schema": sp.Schema})
 		if err != nil {

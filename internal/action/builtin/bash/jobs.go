@@ -3,13 +3,10 @@ package bash
 import (
 	"context"
 	"fmt"
-	"slices"
-	"strings"
 	"time"
 
-	"github.com/hew-agent/hew/internal/backend/fsys"
+	"github.com/hew-agent/hew/internal/action/task"
 	"github.com/hew-agent/hew/internal/backend/shell"
-	"github.com/hew-agent/hew/internal/msg"
 	"github.com/hew-agent/hew/internal/tool"
 )
 
@@ -21,114 +18,25 @@ type job struct {
 	*shell.Job
 	use, title string
 	command    string // as the model wrote it
-	read       int64  // bytes of output that the model was shown; guarded by Shell.mu
-	told       bool   // the model knows that it has ended; guarded by Shell.mu
-	began      bool   // Changes has told its beginning; guarded by Shell.mu
-	ended      bool   // Changes has told its end; guarded by Shell.mu
 }
 
-// Notice says that a background command has ended.
-type Notice struct {
-	TaskID string
-	// Use is the id of the call that started it.
-	Use string
-	// Kind is "local_bash".
-	Kind string
-	// Status is running, completed, failed or killed.
-	Status string
-	// Summary is one sentence for people.
-	Summary    string
-	OutputFile string
-	// Text is for the model, to be put into the conversation as a user message
-	// that no user wrote.
-	Text string
-}
-
-func (s *Shell) list() []*job {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.Clone(s.jobs)
-}
-
-func (s *Shell) find(id string) (*job, bool) {
-	for _, j := range s.list() {
-		if j.ID() == id {
-			return j, true
-		}
+// Status is the job as background work.
+func (j *job) Status() task.Status {
+	st := j.Job.Status()
+	return task.Status{
+		ID: st.ID, Kind: taskKind, Use: j.use, Title: j.title, Command: j.command, State: st.State, Ending: ending(st),
+		Noun: "Background command", OutputFile: st.OutputFile, Stream: true, Size: st.Size, ExitCode: st.ExitCode, Left: len(st.Left),
 	}
-	return nil, false
+}
+
+// Wait returns when the job has ended.
+func (j *job) Wait(ctx context.Context) error {
+	_, err := j.Job.Wait(ctx)
+	return err
 }
 
 func (s *Shell) adopt(c *call, j *shell.Job) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.jobs = append(s.jobs, &job{Job: j, use: c.env.Use, title: c.title, command: c.in.Command})
-}
-
-// Notices returns, in order of start, one notice for each job that has ended
-// since the last call, unless the model has learned of its end by itself.
-// Every job is announced at most once.
-func (s *Shell) Notices() []Notice {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	var out []Notice
-	for _, j := range s.jobs {
-		if j.told {
-			continue
-		}
-		if st := j.Status(); st.State.Final() {
-			j.told = true
-			out = append(out, j.notice(st))
-		}
-	}
-	return out
-}
-
-// Changes tells programs and people, not the model, what became of the jobs
-// since the last call: each beginning, with Status running, and each end.
-func (s *Shell) Changes() []Notice {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	var out []Notice
-	for _, j := range s.jobs {
-		if !j.began {
-			j.began = true
-			out = append(out, Notice{TaskID: j.ID(), Use: j.use, Kind: taskKind, Status: string(shell.Running), Summary: j.title})
-		}
-		if st := j.Status(); st.State.Final() && !j.ended {
-			j.ended = true
-			out = append(out, j.notice(st))
-		}
-	}
-	return out
-}
-
-func (j *job) notice(st shell.JobStatus) Notice {
-	n := Notice{
-		TaskID: j.ID(), Use: j.use, Kind: taskKind, Status: string(st.State), OutputFile: st.OutputFile,
-		Summary: fmt.Sprintf("Background command %q %s", j.title, ending(st)),
-	}
-	var b strings.Builder
-	b.WriteString("An automated event, not input from the user: a background task has ended.\n<task-notification>\n")
-	for _, e := range [][2]string{
-		{"task-id", n.TaskID},
-		{"tool-use-id", n.Use},
-		{"output-file", n.OutputFile},
-		{"status", n.Status},
-		{"summary", n.Summary},
-	} {
-		if e[1] != "" {
-			fmt.Fprintf(&b, "<%s>%s</%s>\n", e[0], escape(e[1]), e[0])
-		}
-	}
-	b.WriteString("</task-notification>")
-	n.Text = b.String()
-	return n
-}
-
-// escape keeps text that a model or a command chose inside its element.
-func escape(s string) string {
-	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(s)
+	s.c.Tasks.Add(&job{Job: j, use: c.env.Use, title: c.title, command: c.in.Command})
 }
 
 // ending says how a job ended.
@@ -194,24 +102,4 @@ func span(d time.Duration) string {
 		return fmt.Sprintf("%d min", d/time.Minute)
 	}
 	return seconds(d)
-}
-
-// unknown answers for an id that no job has, with those that run.
-func (s *Shell) unknown(id string) tool.Result {
-	text := fmt.Sprintf("No background task has the id %s.", fsys.Printable(id))
-	var running []string
-	for _, j := range s.list() {
-		if st := j.Status(); !st.State.Final() {
-			running = append(running, fmt.Sprintf("%s: %s (output: %s)", j.ID(), j.title, st.OutputFile))
-		}
-	}
-	if len(running) == 0 {
-		return tool.Failure(text + " No background task is running.")
-	}
-	return tool.Failure(text + " Running:\n" + strings.Join(running, "\n"))
-}
-
-// textWithData is a result of one text with its structured form.
-func textWithData(text string, d any) tool.Result {
-	return tool.Result{Content: []msg.Block{msg.NewText(text)}, Data: encode(d), View: tool.TextView{Text: text}}
 }

@@ -5,7 +5,6 @@ package bash
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -28,14 +27,25 @@ func (b *bench) start(command, description string) string {
 
 func (b *bench) output(id string, block bool) tool.Result {
 	b.t.Helper()
-	return b.call("TaskOutput", map[string]any{"task_id": id, "block": block, "timeout": 20_000})
+	if w, ok := b.tasks.Find(id); ok && block {
+		ctx, cancel := context.WithTimeout(b.t.Context(), 20*time.Second)
+		defer cancel()
+		_ = w.Wait(ctx)
+	}
+	look, err := b.tasks.Look(id, b.s.c.MaxOutput)
+	if err != nil {
+		return tool.Failure(err.Error())
+	}
+	r := tool.Text(look.String())
+	r.Data = encode(look.Facts())
+	return r
 }
 
 func (b *bench) idle() {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(b.t.Context(), 20*time.Second)
 	defer cancel()
-	if err := b.s.Idle(ctx); err != nil {
+	if err := b.tasks.Idle(ctx); err != nil {
 		b.t.Fatal(err)
 	}
 }
@@ -47,7 +57,7 @@ func TestOneNoticePerJob(t *testing.T) {
 	b.env.Use = "toolu_2"
 	bad := b.start("exit 3", "")
 	b.idle()
-	n := b.s.Notices()
+	n := b.tasks.Notices()
 	if len(n) != 2 || n[0].TaskID != good || n[1].TaskID != bad {
 		t.Fatalf("notices %+v", n)
 	}
@@ -64,7 +74,7 @@ func TestOneNoticePerJob(t *testing.T) {
 	if n[1].Status != "failed" || n[1].Summary != `Background command "exit 3" failed with exit code 3` {
 		t.Errorf("%+v", n[1])
 	}
-	if again := b.s.Notices(); len(again) != 0 {
+	if again := b.tasks.Notices(); len(again) != 0 {
 		t.Errorf("announced twice: %+v", again)
 	}
 }
@@ -73,10 +83,10 @@ func TestNoNoticeOfWhatTheModelKnows(t *testing.T) {
 	b := newBench(t, nil)
 	read, stopped := b.start("echo x", ""), b.start("exec sleep 600", "")
 	b.output(read, true)
-	if r := b.call("TaskStop", map[string]any{"task_id": stopped}); r.IsError {
-		t.Fatalf("stop: %q", text(r))
+	if err := b.tasks.Stop(stopped); err != nil {
+		t.Fatal(err)
 	}
-	if n := b.s.Notices(); len(n) != 0 {
+	if n := b.tasks.Notices(); len(n) != 0 {
 		t.Errorf("%+v", n)
 	}
 }
@@ -120,38 +130,14 @@ func TestTaskOutputOfALotShowsTheEnd(t *testing.T) {
 	}
 }
 
-func TestUnknownTask(t *testing.T) {
+func TestMissingTaskNamesThoseThatRun(t *testing.T) {
 	b := newBench(t, nil)
-	for _, name := range []string{"TaskOutput", "TaskStop"} {
-		if got := text(b.call(name, map[string]any{"task_id": "b\n1"})); got != `No background task has the id "b\n1". No background task is running.` {
-			t.Errorf("%s: %q", name, got)
-		}
+	if got := b.tasks.Missing("b\n1"); got != `No background task has the id "b\n1". No background task is running.` {
+		t.Errorf("%q", got)
 	}
 	id := b.start("exec sleep 600", "Sleep long")
-	for _, name := range []string{"TaskOutput", "TaskStop"} {
-		r := b.call(name, map[string]any{"task_id": "nope"})
-		if got := text(r); !r.IsError || !strings.Contains(got, "Running:\n"+id+": Sleep long (output: "+b.out) {
-			t.Errorf("%s: %q", name, got)
-		}
-	}
-}
-
-func TestOldParameterNames(t *testing.T) {
-	b := newBench(t, nil)
-	id := b.start("exec sleep 600", "")
-	if r := b.call("TaskOutput", map[string]any{"bash_id": id, "block": false}); r.IsError {
-		t.Errorf("bash_id: %q", text(r))
-	}
-	if r := b.call("TaskStop", map[string]any{"shell_id": id}); r.IsError || text(r) != "Task "+id+" (exec sleep 600) was stopped. Its output is in "+filepath.Join(b.out, id+".output") {
-		t.Errorf("shell_id: %q", text(r))
-	}
-	if r := b.call("TaskStop", map[string]any{"task_id": id}); !r.IsError || text(r) != "Task "+id+" is not running: it was stopped." {
-		t.Errorf("stopped twice: %q", text(r))
-	}
-	_, err := b.tool("TaskStop").Plan(json.RawMessage(`{}`), b.env)
-	var ie *tool.InputError
-	if !errors.As(err, &ie) || !strings.Contains(err.Error(), "`task_id` is missing") {
-		t.Errorf("no id: %v", err)
+	if got := b.tasks.Missing("nope"); !strings.Contains(got, "Running:\n"+id+": Sleep long (output: "+b.out) {
+		t.Errorf("%q", got)
 	}
 }
 
@@ -164,7 +150,7 @@ func TestTimeoutMovesToTheBackground(t *testing.T) {
 	}
 	b.write("go", "")
 	b.idle()
-	if n := b.s.Notices(); len(n) != 1 || n[0].TaskID != id || n[0].Status != "completed" {
+	if n := b.tasks.Notices(); len(n) != 1 || n[0].TaskID != id || n[0].Status != "completed" {
 		t.Errorf("%+v", n)
 	}
 	if all, err := os.ReadFile(filepath.Join(b.out, id+".output")); err != nil || string(all) != "early\nlate\n" {
@@ -180,16 +166,13 @@ func TestTimeoutEndsWhatMustNotGoOn(t *testing.T) {
 			t.Errorf("%s: %q", command, got)
 		}
 	}
-	if len(b.s.list()) > 0 {
+	if len(b.tasks.All()) > 0 {
 		t.Error("a job was made")
 	}
 }
 
 func TestWithoutBackgroundTasks(t *testing.T) {
 	b := newBench(t, func(c *Config) { c.Background = WithoutBackground })
-	if n := len(b.s.Tools()); n != 1 {
-		t.Errorf("%d tools", n)
-	}
 	if _, err := b.tool("Bash").Plan(json.RawMessage(`{"command":"ls","run_in_background":true}`), b.env); err == nil {
 		t.Error("a background job is planned")
 	}
@@ -199,29 +182,18 @@ func TestWithoutBackgroundTasks(t *testing.T) {
 	}
 }
 
-func TestInterruptedWaitLeavesTheJob(t *testing.T) {
-	b := newBench(t, nil)
-	id := b.start("exec sleep 600", "Sleep")
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	r := b.plan("TaskOutput", map[string]any{"task_id": id}).Run(ctx, nil)
-	if !r.IsError || text(r) != "The wait was interrupted; task "+id+" is still running." {
-		t.Errorf("%q", text(r))
-	}
-}
-
 func TestCloseEndsJobs(t *testing.T) {
 	b := newBench(t, nil)
 	id := b.start("sleep 600; true", "")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := b.s.Idle(ctx); err == nil || !strings.Contains(err.Error(), id) {
+	if err := b.tasks.Idle(ctx); err == nil || !strings.Contains(err.Error(), id) {
 		t.Errorf("idle: %v", err)
 	}
-	if err := b.s.Close(); err != nil {
+	if err := b.tasks.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if n := b.s.Notices(); len(n) != 1 || n[0].Status != "killed" || n[0].Summary != `Background command "sleep 600; true" was stopped` {
+	if n := b.tasks.Notices(); len(n) != 1 || n[0].Status != "killed" || n[0].Summary != `Background command "sleep 600; true" was stopped` {
 		t.Errorf("%+v", n)
 	}
 }

@@ -38,7 +38,7 @@ func TestOutside(t *testing.T) {
 		{"no sandbox", `{"command":"echo x","dangerouslyDisableSandbox":true}`, true, nil, false, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			tl := New(Config{Runner: r, Outside: c.judge, MayAsk: c.mayAsk}).Tools()[0]
+			tl := New(Config{Runner: r, Outside: c.judge, MayAsk: c.mayAsk}).Tool()
 			if offered := strings.Contains(string(tl.Spec().Schema), "dangerouslyDisableSandbox"); offered != (c.mayAsk && c.judge != nil) {
 				t.Errorf("the field is offered: %v", offered)
 			}
