@@ -106,7 +106,7 @@ func (r *headless) run(ctx context.Context) error {
 		return r.failed(err)
 	}
 	surface = streamjson.New(streamjson.Config{
-		Engine: conv.Engine, Out: r.e.Stdout, Format: streamjson.Format(r.o.Output),
+		Engine: conv.Engine, Commands: conv.Commands, Out: r.e.Stdout, Format: streamjson.Format(r.o.Output),
 		Partial: r.o.Partial, Verbose: r.o.Verbose, Replay: r.o.Replay, Hooks: r.o.HookEvents, Host: host,
 		Facts: func() streamjson.Facts { return facts(conv) }, Now: time.Now, NewID: session.NewID,
 	})
@@ -334,7 +334,7 @@ func facts(c *wiring.Conversation) streamjson.Facts {
 	}
 	return streamjson.Facts{
 		Cwd: c.Engine.Place().Cwd, Tools: names, Model: c.Engine.Model().ID, PermissionMode: c.Engine.Mode(),
-		APIKeySource: c.KeySource, Version: Version(), OutputStyle: c.Style, Additional: c.Additional,
+		APIKeySource: c.KeySource, Version: Version(), OutputStyle: c.Style, Additional: c.Additional, Commands: c.Commands.Names(),
 	}
 }
 

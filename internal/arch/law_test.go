@@ -73,6 +73,7 @@ var table = []pkg{
 	{"internal/core/loop", core, nil},
 	{"internal/core/compact", core, []string{"loop"}},
 	{"internal/core/engine", core, []string{"loop", "compact"}},
+	{"internal/core/command", core, []string{"engine"}},
 
 	{"internal/surface/view", surface, nil},
 	{"internal/surface/tui", surface, []string{"view"}},

@@ -242,6 +242,25 @@ const (
 	Failure Level = "error"
 )
 
+// CommandRan says that a slash command has done its work without the model.
+type CommandRan struct {
+	// ID and At are those of the prompt that called it.
+	ID string
+	At time.Time
+	// Name is without the slash; Output is Markdown for people.
+	Name, Args, Output string
+	Failed             bool
+}
+
+// Tagged is the output in the tags by which transcripts and hosts know it.
+func (c CommandRan) Tagged() string {
+	tag := "local-command-stdout"
+	if c.Failed {
+		tag = "local-command-stderr"
+	}
+	return "<" + tag + ">" + c.Output + "</" + tag + ">"
+}
+
 // Done is the last event of every run that was not abandoned.
 type Done struct{ Terminal Terminal }
 
@@ -263,6 +282,7 @@ func (Compacting) body()   {}
 func (Compacted) body()    {}
 func (TaskChanged) body()  {}
 func (Notice) body()       {}
+func (CommandRan) body()   {}
 func (Done) body()         {}
 
 // Asker answers questions. Surfaces implement it. It blocks until there is an

@@ -31,6 +31,8 @@ const (
 	BackgroundRequested Reason = "background_requested"
 	OutputExhausted     Reason = "structured_output_retry_exhausted"
 	SetupFailed         Reason = "turn_setup_failed"
+	// Local is the end of a slash command that asked no model; it has no published word.
+	Local Reason = ""
 )
 
 // Terminal is the typed end of a run.

@@ -36,6 +36,8 @@ type hooks struct {
 	title  string                 // the last one that a hook gave
 	effort string
 	tasks  []event.TaskChanged // commands that run in the background
+	opened string              // how the session began, when not as the process did
+	with   []*msg.Message      // what hooks said at the start of a session that had no prompt yet
 }
 
 // listen makes the hooks of a session. A bare run has none.
@@ -100,7 +102,8 @@ func (h *hooks) fire(ctx context.Context, in hook.Input, emit func(event.Body)) 
 // Prompt tells of a prompt, and before the first one of the session's start.
 func (h *hooks) Prompt(ctx context.Context, in engine.Input, emit func(event.Body)) engine.Reception {
 	h.refresh(ctx, emit)
-	var with []*msg.Message
+	with := h.with
+	h.with = nil
 	if !h.begun.Swap(true) {
 		r := h.start(ctx, emit)
 		if r.Blocked {
@@ -135,6 +138,8 @@ func (h *hooks) start(ctx context.Context, emit func(event.Body)) engine.Recepti
 	b := h.b
 	in := hook.SessionStart{Source: "startup", Model: b.conv.Engine.Model().ID, Title: b.o.Name}
 	switch {
+	case h.opened != "":
+		in.Source = h.opened
 	case b.past != nil && b.o.Fork:
 		in.Source = "fork"
 	case b.past != nil:
@@ -154,7 +159,7 @@ func (h *hooks) start(ctx context.Context, emit func(event.Body)) engine.Recepti
 	if r, blocked := dropped(o); blocked && o.Stopped {
 		return r
 	}
-	if in.Source == "startup" && h.d.Wants("InstructionsLoaded") {
+	if (in.Source == "startup" || h.opened != "") && h.d.Wants("InstructionsLoaded") {
 		for _, f := range b.files() {
 			h.fire(ctx, hook.InstructionsLoaded{Path: f.Path, Memory: string(f.Scope), Reason: "session_start"}, emit)
 		}
@@ -164,6 +169,24 @@ func (h *hooks) start(ctx context.Context, emit func(event.Body)) engine.Recepti
 		with = append(with, msg.User(b.o.NewID(), b.o.Now(), o.InitialPrompt))
 	}
 	return engine.Reception{With: with}
+}
+
+// cleared tells of the end of one session and, once it is there, of the start of
+// the next. What hooks say for the model waits for the first prompt.
+func (h *hooks) cleared(ctx context.Context, emit func(event.Body), next func() error) error {
+	if h == nil {
+		return next()
+	}
+	if h.begun.Load() {
+		h.fire(ctx, hook.SessionEnd{Reason: "clear"}, emit)
+	}
+	if err := next(); err != nil {
+		return err
+	}
+	h.begun.Store(true)
+	h.opened, h.title = "clear", ""
+	h.with = h.start(ctx, emit).With
+	return nil
 }
 
 // named gives the session the title that a hook chose, unless the user chose one.

@@ -27,7 +27,8 @@ func (b *build) prompt(cfg *engine.Config) {
 		b.resumed(cfg)
 		return
 	}
-	cfg.Start = func() (*msg.Message, error) { return b.start(cfg.System, w) }
+	system := cfg.System
+	cfg.Start = func() (*msg.Message, error) { return b.start(system, w) }
 }
 
 // unbegun tells that the process died after the first prompt was written and

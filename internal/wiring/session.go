@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"sync"
 
 	"github.com/hew-agent/hew/internal/backend/fsys"
 	"github.com/hew-agent/hew/internal/state/session"
@@ -70,8 +71,8 @@ func unwritable(err error) bool {
 }
 
 func (b *build) opened(log *session.Log) {
-	b.log = log
-	b.conv.close = append(b.conv.close, log.Close)
+	b.log, b.closeLog = log, sync.OnceValue(log.Close)
+	b.conv.close = append(b.conv.close, b.closeLog)
 	if w := log.Warning(); w != "" {
 		b.notice(w)
 	}

@@ -178,11 +178,12 @@ func (b *build) settle(ctx context.Context) error {
 }
 
 func (b *build) bashConfig(seen *fsys.ReadState) bash.Config {
+	b.variables = map[string]string{"CLAUDE_CODE_SESSION_ID": b.id, "CDPATH": ""}
 	c := bash.Config{
 		Runner: b.runner, Tasks: &b.background, Facts: b.facts, Dialect: b.dialect(), Seen: seen,
 		DefaultTimeout: b.millis("BASH_DEFAULT_TIMEOUT_MS"), MaxTimeout: b.millis("BASH_MAX_TIMEOUT_MS"),
 		MaxOutput: b.number("BASH_MAX_OUTPUT_LENGTH"), Prefix: b.env("CLAUDE_CODE_SHELL_PREFIX"),
-		Env: map[string]string{"CLAUDE_CODE_SESSION_ID": b.id, "CDPATH": ""}, HideSecrets: b.env("CLAUDE_CODE_SUBPROCESS_ENV_SCRUB") != "",
+		Env: b.variables, HideSecrets: b.env("CLAUDE_CODE_SUBPROCESS_ENV_SCRUB") != "",
 	}
 	if b.bound != nil {
 		c.Outside, c.MayAsk = b.outside, b.bound.keys.AllowUnsandboxed

@@ -22,6 +22,7 @@ import (
 	"github.com/hew-agent/hew/internal/action/task"
 	"github.com/hew-agent/hew/internal/backend/fsys"
 	"github.com/hew-agent/hew/internal/backend/shell"
+	"github.com/hew-agent/hew/internal/core/command"
 	"github.com/hew-agent/hew/internal/core/compact"
 	"github.com/hew-agent/hew/internal/core/engine"
 	"github.com/hew-agent/hew/internal/event"
@@ -115,6 +116,8 @@ func (o *Options) userHome() string {
 // Conversation is an engine and what belongs to it.
 type Conversation struct {
 	Engine *engine.Engine
+	// Commands are the slash commands; surfaces submit prompts through them.
+	Commands *command.Book
 	// KeySource says where the credential comes from.
 	KeySource string
 	// Style is the output style.
@@ -145,6 +148,7 @@ type build struct {
 	conv           *Conversation
 	store          session.Store
 	log            *session.Log
+	closeLog       func() error
 	past           *session.Conversation
 	id             string
 	tasks          string    // where commands write their output
@@ -152,6 +156,7 @@ type build struct {
 	bound          *boundary // nil without a sandbox
 	runner         *shell.Runner
 	background     task.List
+	variables      map[string]string  // of commands; changed between runs only
 	git            func() *prompt.Git // see askGit
 	gateRef        *gate.Gate
 	hooks          *hooks         // nil in a bare run
@@ -231,6 +236,7 @@ func (b *build) open(ctx context.Context) (*Conversation, error) {
 	b.prompt(&cfg)
 	b.hear(&cfg)
 	b.conv.Engine = engine.New(cfg)
+	b.conv.Commands = b.slash(ctx)
 	b.conv.Additional = b.place.Roots[1:]
 	return b.conv, nil
 }

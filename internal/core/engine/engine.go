@@ -254,7 +254,18 @@ func (e *Engine) find(name string) (tool.Tool, bool) {
 }
 
 // Session is the session id.
-func (e *Engine) Session() string { return e.c.Session }
+func (e *Engine) Session() string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.c.Session
+}
+
+// store is where the conversation is recorded now, nil for nowhere.
+func (e *Engine) store() Recorder {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.c.Store
+}
 
 // Costs reads what the conversation has cost so far in this process.
 func (e *Engine) Costs() Totals { return e.ledger.Totals() }
@@ -267,10 +278,11 @@ func (e *Engine) SetMode(mode string) error {
 	if err := e.c.Gate.SetMode(mode); err != nil {
 		return err
 	}
-	if e.c.Store == nil {
+	store := e.store()
+	if store == nil {
 		return nil
 	}
-	return e.c.Store.SetMode(e.c.Gate.Mode())
+	return store.SetMode(e.c.Gate.Mode())
 }
 
 // Model is the model that the next request goes to.
@@ -316,7 +328,7 @@ func (e *Engine) Interrupt() {
 func (e *Engine) env() tool.Env {
 	p := e.Place()
 	return tool.Env{
-		Cwd: p.Cwd, Project: p.Project, Roots: p.Roots, Session: e.c.Session,
+		Cwd: p.Cwd, Project: p.Project, Roots: p.Roots, Session: e.Session(),
 		SpillDir: p.SpillDir, Interactive: e.c.Interactive, Agent: e.origin.Agent,
 	}
 }

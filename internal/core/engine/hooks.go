@@ -83,7 +83,7 @@ func (s *submission) note(b event.Body) {
 		s.calls, s.ended = nil, nil
 	case event.TurnStarted, event.Retrying, event.Delta, event.ToolStarted, event.ToolProgress, event.Decided,
 		event.HookRan, event.Asked, event.Answered, event.ModelCall, event.Shaped, event.Compacting, event.Compacted, event.TaskChanged,
-		event.Notice, event.Done:
+		event.Notice, event.CommandRan, event.Done:
 	}
 }
 

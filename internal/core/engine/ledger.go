@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -20,6 +21,17 @@ type Ledger struct {
 	first  time.Duration
 	// up is the parent's, which everything is booked on as well; nil for none.
 	up *Ledger
+	breaks []Break
+}
+
+// Break sums up the requests that could not extend the one before them for one
+// reason: the provider had to read anew what it had cached.
+type Break struct {
+	// Reason is the word of the request: "model", "tools", "resume", "compact", ….
+	Reason, Model string
+	Times         int
+	// Tokens is the input that was not read from the cache in these requests.
+	Tokens int
 }
 
 // ModelUsage is what one model was used for.
@@ -39,6 +51,8 @@ type Totals struct {
 	API, First time.Duration
 	// Models are in order of first use.
 	Models []ModelUsage
+	// Breaks are the deliberate breaks of the prefix, in order of first occurrence.
+	Breaks []Break
 }
 
 // Limits are the budgets of a run; zero values bound nothing.
@@ -81,13 +95,29 @@ func (l *Ledger) timed(c event.ModelCall) {
 	if l.first == 0 {
 		l.first = c.First
 	}
+	if c.Break != "" && c.Side == "" && c.Err == "" {
+		l.broke(c)
+	}
+}
+
+// broke books a request that a break made begin anew.
+func (l *Ledger) broke(c event.ModelCall) {
+	tokens := c.Usage.InputTokens + c.Usage.CacheCreationInputTokens
+	for i := range l.breaks {
+		if b := &l.breaks[i]; b.Reason == c.Break && b.Model == c.Model {
+			b.Times++
+			b.Tokens += tokens
+			return
+		}
+	}
+	l.breaks = append(l.breaks, Break{c.Break, c.Model, 1, tokens})
 }
 
 // Totals reads the ledger.
 func (l *Ledger) Totals() Totals {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	t := Totals{API: l.api, First: l.first}
+	t := Totals{API: l.api, First: l.first, Breaks: slices.Clone(l.breaks)}
 	for _, id := range l.order {
 		e := l.models[id]
 		t.CostUSD += e.CostUSD

@@ -262,7 +262,7 @@ func (e *Engine) build(history []*msg.Message, a loop.Attempt) *provider.Request
 	m := e.c.Model.Lookup(a.Model)
 	r := &provider.Request{
 		Model: m.ID, MaxTokens: a.MaxTokens, Whole: a.Whole, Break: a.Break,
-		Effort: e.c.Model.Effort, Mark: e.c.Model.CacheTTL, Session: e.c.Session,
+		Effort: e.c.Model.Effort, Mark: e.c.Model.CacheTTL, Session: e.Session(),
 	}
 	if r.MaxTokens == 0 {
 		r.MaxTokens = e.c.Model.MaxOutput

@@ -108,6 +108,12 @@ func describe(b event.Body) (line, bool) {
 		return line{Kind: "question", Name: string(b.Question.Kind), Tool: b.Question.Tool}, true
 	case event.Answered:
 		return line{Kind: "answer", Result: string(b.Answer.Behavior)}, true
+	case event.CommandRan:
+		result := "ok"
+		if b.Failed {
+			result = "error"
+		}
+		return line{Kind: "command", Name: b.Name, Result: result}, true
 	case event.Done:
 		return line{Kind: "done", Result: string(b.Terminal.Reason), Turn: b.Terminal.Turns, Reason: b.Terminal.Detail}, true
 	case event.Message:

@@ -38,6 +38,8 @@ func (w *Writer) Record(body event.Body) error {
 		if b.Level != event.Info {
 			return w.Notice(b)
 		}
+	case event.CommandRan:
+		return w.Command(b)
 	case event.TurnStarted, event.Retrying, event.Delta, event.ToolStarted, event.ToolProgress, event.HookRan,
 		event.Asked, event.Answered, event.Compacting, event.TaskChanged, event.Done:
 	}
@@ -98,6 +100,18 @@ func (w *Writer) Notice(n event.Notice) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.system("notice", n.Text, string(n.Level), w.chain.last, func(e *entry) { e.opt("code", n.Code) })
+}
+
+// Command writes what a slash command said. It is no part of what the model sees.
+func (w *Writer) Command(c event.CommandRan) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	text := "<command-name>/" + c.Name + "</command-name>\n<command-args>" + c.Args + "</command-args>\n" + c.Tagged()
+	level := "info"
+	if c.Failed {
+		level = "error"
+	}
+	return w.system("local_command", text, level, w.chain.last, func(*entry) {})
 }
 
 // Source is a file whose text is part of a context message.

@@ -33,6 +33,8 @@ type Facts struct {
 	APIKeySource   string
 	Version        string
 	OutputStyle    string
+	// Commands are the names of the slash commands.
+	Commands []string
 	// Additional are the working directories beside Cwd.
 	Additional []string
 	// Memory is the folder of automatic memory, "" when there is none.
@@ -43,7 +45,7 @@ type Facts struct {
 // concurrent use: control traffic and events share the output. Its first
 // failed write is kept in Err, and nothing is written after it.
 type Printer struct {
-	session string
+	session func() string
 	partial bool
 	replay  bool
 	hooks   bool // all hook events, not only those of a session's start
@@ -91,7 +93,7 @@ type envelope struct {
 }
 
 func (p *Printer) head(kind, subtype string) envelope {
-	return envelope{kind, subtype, p.newID(), p.session}
+	return envelope{kind, subtype, p.newID(), p.session()}
 }
 
 type mcpServer struct{}
@@ -124,7 +126,7 @@ func (p *Printer) Init(f Facts) {
 		p.head("system", "init"), f.Cwd, list(f.Tools),
 		[]mcpServer{},
 		f.Model, f.PermissionMode,
-		[]string{},
+		list(f.Commands),
 		f.APIKeySource, f.Version, f.OutputStyle,
 		[]string{},
 		[]string{},
@@ -188,6 +190,8 @@ func (p *Printer) Event(e event.Event) {
 		p.task(b)
 	case event.HookRan:
 		p.hookRan(b)
+	case event.CommandRan:
+		p.user(e, msg.User(p.newID(), b.At, b.Tagged()), nil, false, true)
 	case event.ToolStarted, event.Asked, event.Answered, event.ModelCall, event.Shaped, event.Done:
 	}
 }
@@ -316,7 +320,7 @@ func (p *Printer) assistant(e event.Event, m *msg.Message) {
 		At      string      `json:"timestamp"`
 		Request string      `json:"request_id,omitempty"`
 	}{
-		envelope{"assistant", "", m.ID, p.session},
+		envelope{"assistant", "", m.ID, p.session()},
 		wireMessage{r.ID, "message", "assistant", r.Model, blocks(m), nil, nil, r.Usage},
 		parent(e), stamp(m.Time), r.RequestID,
 	})
@@ -344,7 +348,7 @@ func (p *Printer) user(e event.Event, m *msg.Message, data json.RawMessage, synt
 		Synthetic bool            `json:"isSynthetic,omitempty"`
 		Replay    bool            `json:"isReplay,omitempty"`
 	}{
-		envelope{"user", "", m.ID, p.session}, body{"user", blocks(m)}, parent(e), data, stamp(m.Time), synthetic, replayed,
+		envelope{"user", "", m.ID, p.session()}, body{"user", blocks(m)}, parent(e), data, stamp(m.Time), synthetic, replayed,
 	})
 }
 

@@ -30,9 +30,18 @@ type Result struct {
 	ModelUsage map[string]modelUsage `json:"modelUsage"`
 	Denials    []event.Denial        `json:"permission_denials"`
 	Output     json.RawMessage       `json:"structured_output,omitempty"`
-	Reason     event.Reason          `json:"terminal_reason"`
+	Reason     event.Reason          `json:"terminal_reason,omitempty"`
 	Queued     int                   `json:"queued_turn_count"`
 	Index      int                   `json:"result_index"`
+	// Breaks are the deliberate breaks of the cached prefix so far; a field of hew's own.
+	Breaks []prefixBreak `json:"hew_prefix_breaks,omitempty"`
+}
+
+type prefixBreak struct {
+	Reason string `json:"reason"`
+	Model  string `json:"model"`
+	Times  int    `json:"times"`
+	Tokens int    `json:"tokens"`
 }
 
 type modelUsage struct {
@@ -50,7 +59,7 @@ type modelUsage struct {
 // in the ecosystem, a "success" whose text is the error and whose is_error is set.
 func outcome(r event.Reason) (subtype string, isError bool) {
 	switch r {
-	case event.Completed, event.HookStopped, event.StopHookPrevented, event.BackgroundRequested, event.ToolDeferred:
+	case event.Completed, event.HookStopped, event.StopHookPrevented, event.BackgroundRequested, event.ToolDeferred, event.Local:
 		return "success", false
 	case event.MaxTurns:
 		return "error_max_turns", true
@@ -81,6 +90,9 @@ func (p *Printer) result(t event.Terminal, cost engine.Totals, took time.Duratio
 	if t.Reason == event.HookStopped && t.Turns == 0 {
 		r.NumTurns = 0 // a hook has dropped the prompt
 	}
+	if t.Reason == event.Local {
+		r.NumTurns, r.API, r.TTFT = 0, 0, 0
+	}
 	if t.StopReason != "" {
 		r.StopReason = &t.StopReason
 	}
@@ -93,6 +105,9 @@ func (p *Printer) result(t event.Terminal, cost engine.Totals, took time.Duratio
 			u.InputTokens, u.OutputTokens, u.CacheReadInputTokens, u.CacheCreationInputTokens,
 			u.ServerToolUse.WebSearchRequests, m.CostUSD, m.Model.Window, m.Model.MaxOutput,
 		}
+	}
+	for _, b := range cost.Breaks {
+		r.Breaks = append(r.Breaks, prefixBreak(b))
 	}
 	text := t.Text
 	if isError {
@@ -153,7 +168,7 @@ func category(t event.Terminal) string {
 // Refuse writes the result of a run that could not begin: the session to go on
 // with does not exist.
 func Refuse(w io.Writer, sessionID, id, text string) {
-	p := &Printer{session: sessionID, newID: func() string { return id }, w: w}
+	p := &Printer{session: func() string { return sessionID }, newID: func() string { return id }, w: w}
 	p.write(struct {
 		envelope
 		IsError bool     `json:"is_error"`

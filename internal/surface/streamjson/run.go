@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync"
 	"time"
 
+	"github.com/hew-agent/hew/internal/core/command"
 	"github.com/hew-agent/hew/internal/core/engine"
 	"github.com/hew-agent/hew/internal/event"
 	"github.com/hew-agent/hew/internal/msg"
@@ -24,9 +26,11 @@ type Config struct {
 	// Hooks adds the hooks of all events; those of a session's start always show.
 	Hooks bool
 	Facts func() Facts
-	Host  *Host
-	Now   func() time.Time
-	NewID func() string
+	// Commands runs slash commands; nil sends them to the model as text.
+	Commands *command.Book
+	Host     *Host
+	Now      func() time.Time
+	NewID    func() string
 }
 
 // Surface is one headless client of one conversation.
@@ -35,11 +39,42 @@ type Surface struct {
 	p     *Printer
 	count int
 	last  bool // the last result was an error
+	held  held
+}
+
+// held are messages that must not join a run under way: commands, and what was
+// said after them.
+type held struct {
+	mu   sync.Mutex
+	list []*msg.Message
+}
+
+// keep takes a message in when it is a command or when one waits already.
+func (h *held) keep(m *msg.Message, b *command.Book) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if len(h.list) == 0 && (b == nil || !b.Calls(m)) {
+		return false
+	}
+	h.list = append(h.list, m)
+	return true
+}
+
+// next takes the oldest message, nil for none.
+func (h *held) next() *msg.Message {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if len(h.list) == 0 {
+		return nil
+	}
+	m := h.list[0]
+	h.list = h.list[1:]
+	return m
 }
 
 // New makes the surface.
 func New(c Config) *Surface {
-	p := &Printer{session: c.Engine.Session(), partial: c.Partial, replay: c.Replay, hooks: c.Hooks, newID: c.NewID, now: c.Now, w: c.Out}
+	p := &Printer{session: c.Engine.Session, partial: c.Partial, replay: c.Replay, hooks: c.Hooks, newID: c.NewID, now: c.Now, w: c.Out}
 	if c.Host != nil {
 		c.Host.attach(p, c.Engine)
 	}
@@ -62,7 +97,11 @@ func (s *Surface) run(ctx context.Context, in engine.Input) error {
 	if stream {
 		s.p.Init(s.c.Facts())
 	}
-	for ev := range s.c.Engine.Submit(ctx, in) {
+	submit := s.c.Engine.Submit
+	if s.c.Commands != nil {
+		submit = s.c.Commands.Submit
+	}
+	for ev := range submit(ctx, in) {
 		if stream {
 			s.p.Event(ev)
 		}
@@ -119,7 +158,9 @@ func (s *Surface) Stream(ctx context.Context, in io.Reader) error {
 	arrived := make(chan struct{}, 1)
 	read := make(chan error, 1)
 	r := &reader{in: in, host: s.c.Host, newID: s.c.NewID, now: s.c.Now, take: func(m *msg.Message) {
-		s.c.Engine.Steer(m)
+		if !s.held.keep(m, s.c.Commands) {
+			s.c.Engine.Steer(m)
+		}
 		select {
 		case arrived <- struct{}{}:
 		default:
@@ -144,6 +185,9 @@ func (s *Surface) Stream(ctx context.Context, in io.Reader) error {
 func (s *Surface) drain(ctx context.Context) error {
 	for ctx.Err() == nil {
 		m := s.c.Engine.Queued()
+		if m == nil {
+			m = s.held.next()
+		}
 		if m == nil {
 			return nil
 		}

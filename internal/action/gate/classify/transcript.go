@@ -47,6 +47,13 @@ func (t *Transcript) Hear(e event.Event) {
 	}
 }
 
+// Reset forgets everything: the conversation begins anew.
+func (t *Transcript) Reset() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.lines = nil
+}
+
 // Load takes in the history of a session that goes on.
 func (t *Transcript) Load(history []*msg.Message) {
 	for _, m := range history {
