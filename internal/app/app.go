@@ -7,6 +7,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/hew-agent/hew/internal/backend/plain"
 	"github.com/hew-agent/hew/internal/backend/sandbox"
 	"github.com/hew-agent/hew/internal/backend/shell"
 )
@@ -71,24 +72,47 @@ const (
 type command struct {
 	name, args, help string
 	run              func(e Env, args []string) error
+	// raw commands pass on what programs print, byte for byte.
+	raw bool
 }
 
 func commands() []command {
 	return []command{
-		{"demo", "[--keep]", "see hew at work on a bundled project, with a scripted model and no key", runDemo},
-		{"tools", "[--json]", "list the tools and when each is offered", runTools},
-		{"models", "[--json]", "list the models that hew knows", runModels},
-		{"auth", "status [--json|--text]", "say which credential would be used, without showing it", runAuth},
-		{"doctor", "", "check the installation and the settings; changes nothing", runDoctor},
-		{"permissions", "list|explain CALL|test FILE", "show what decides about calls, explain one, judge case tables", runPermissions},
-		{"hooks", "list|test EVENT", "list the hooks and why one does not run; try what an event runs", runHooks},
-		{"config", "lint [--json]", "say what is wrong in settings, hooks and permission rules", runConfig},
-		{"trust", "[list] [--json]|accept|forget", "show what this folder would run or be granted, and agree to it or take that back", runTrust},
-		{"sandbox", "status [--json]|run -- COMMAND", "say what this machine can confine commands with, or run one confined", runSandbox},
-		{"auto-mode", "defaults|config", "print the rules of auto mode's classifier: hew's own, or those in force here", runAutoMode},
-		{"completion", "bash|zsh|fish", "print a shell completion script", runCompletion},
-		{"help", "[command]", "print this help", runHelp},
+		{"demo", "[--keep]", "see hew at work on a bundled project, with a scripted model and no key", runDemo, true},
+		{"tools", "[--json]", "list the tools and when each is offered", runTools, false},
+		{"models", "[--json]", "list the models that hew knows", runModels, false},
+		{"auth", "status [--json|--text]", "say which credential would be used, without showing it", runAuth, false},
+		{"doctor", "", "check the installation and the settings; changes nothing", runDoctor, false},
+		{"permissions", "list|explain CALL|test FILE", "show what decides about calls, explain one, judge case tables", runPermissions, false},
+		{"hooks", "list|test EVENT", "list the hooks and why one does not run; try what an event runs", runHooks, false},
+		{"config", "lint [--json]", "say what is wrong in settings, hooks and permission rules", runConfig, false},
+		{"trust", "[list] [--json]|accept|forget", "show what this folder would run or be granted, and agree to it or take that back", runTrust, false},
+		{"sandbox", "status [--json]|run -- COMMAND", "say what this machine can confine commands with, or run one confined", runSandbox, true},
+		{"auto-mode", "defaults|config", "print the rules of auto mode's classifier: hew's own, or those in force here", runAutoMode, false},
+		{"completion", "bash|zsh|fish", "print a shell completion script", runCompletion, false},
+		{"help", "[command]", "print this help", runHelp, false},
 	}
+}
+
+// legible puts the escaping of foreign text between hew and a person's eyes: on
+// standard error always, on standard output where a command shows or a terminal
+// is at the other end. What a run writes into a pipe is data.
+func (e *Env) legible() (stdout, stderr *plain.Writer) {
+	shows, raw := false, false
+	if len(e.Args) > 0 {
+		for _, c := range commands() {
+			shows, raw = shows || c.name == e.Args[0], raw || c.name == e.Args[0] && c.raw
+		}
+	}
+	stdout, stderr = plain.NewWriter(e.Stdout), plain.NewWriter(e.Stderr)
+	if raw {
+		return stdout, stderr
+	}
+	e.Stderr = stderr
+	if shows || e.StdoutTTY {
+		e.Stdout = stdout
+	}
+	return stdout, stderr
 }
 
 // failure is an error that has already been told; only the exit code is left.
@@ -104,7 +128,10 @@ func Main(e Env) (code int) {
 	if code, mine := shell.Reap(e.Args); mine {
 		return code
 	}
+	stdout, stderr := e.legible()
 	err := dispatch(e)
+	_ = stdout.Flush() // a last half of a character; its reader has gone anyway
+	defer func() { _ = stderr.Flush() }()
 	var f *failure
 	switch {
 	case err == nil:

@@ -10,10 +10,9 @@ import (
 	"slices"
 	"strings"
 	"text/tabwriter"
-	"unicode"
-	"unicode/utf16"
 
 	"github.com/hew-agent/hew/internal/backend/fsys"
+	"github.com/hew-agent/hew/internal/backend/plain"
 	"github.com/hew-agent/hew/internal/event"
 	"github.com/hew-agent/hew/internal/tool"
 	"github.com/hew-agent/hew/internal/wiring"
@@ -127,6 +126,9 @@ func warning(r wiring.RuleRow) string {
 	return " (" + r.Behavior + " rule, " + r.Warning + ")"
 }
 
+// maxShown bounds a line of an explanation, in bytes; --json has all of it.
+const maxShown = 4000
+
 func explainPermission(e Env, args []string) error {
 	p, asked, asJSON, err := e.permissions(args)
 	if err != nil {
@@ -150,7 +152,7 @@ func writeExplanation(out io.Writer, x wiring.CallExplanation) error {
 	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
 	line := func(name, text string) {
 		if text != "" {
-			fmt.Fprintf(w, "%s\t%s\n", name, fsys.Printable(text))
+			fmt.Fprintf(w, "%s\t%s\n", name, plain.Line(plain.Clip(text, maxShown)))
 		}
 	}
 	line("verdict", x.Verdict)
@@ -227,19 +229,7 @@ func shownJSON(w io.Writer, v any, indent string) error {
 	if err := enc.Encode(v); err != nil {
 		return err
 	}
-	var out strings.Builder
-	for _, r := range b.String() { // an invalid byte comes as U+FFFD
-		switch {
-		case r == '\n' || unicode.IsPrint(r):
-			out.WriteRune(r)
-		case r > 0xffff:
-			hi, lo := utf16.EncodeRune(r)
-			fmt.Fprintf(&out, `\u%04x\u%04x`, hi, lo)
-		default:
-			fmt.Fprintf(&out, `\u%04x`, r)
-		}
-	}
-	_, err := io.WriteString(w, out.String())
+	_, err := io.WriteString(w, plain.Text(b.String()))
 	return err
 }
 

@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/hew-agent/hew/internal/backend/plain"
 	"github.com/hew-agent/hew/internal/backend/shell"
 	"github.com/hew-agent/hew/internal/core/engine"
 	"github.com/hew-agent/hew/internal/event"
@@ -72,6 +73,8 @@ func (r *headless) check() error {
 		return &usageError{"--system-prompt and --system-prompt-file exclude each other"}
 	case o.PromptTool != "" && o.PromptTool != "stdio":
 		return &usageError{"--permission-prompt-tool takes stdio in this build"}
+	case o.Given("session-id") && o.SessionID == "":
+		return &usageError{`invalid session ID "": it must be a UUID`}
 	case o.Given("resume") && o.Resume == "":
 		return &usageError{"--resume needs a session id or name in a headless run; without a terminal there is no picker"}
 	case o.Continue && o.Resume != "":
@@ -220,7 +223,7 @@ func (r *headless) patient(in io.Reader) io.Reader {
 func (r *headless) warn(text string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	fmt.Fprintln(r.e.Stderr, "hew: "+text)
+	fmt.Fprintln(r.e.Stderr, "hew: "+plain.Clip(text, maxShown))
 }
 
 // wiring maps the command line to what a conversation is made of.

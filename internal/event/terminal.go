@@ -92,7 +92,9 @@ type Question struct {
 	// Suggestions are rules that would let calls of this shape run unasked,
 	// never broader than what is shown.
 	Suggestions []Suggestion
-	Origin      Origin
+	// Risk is what taking up the suggestions would leave open, "" for nothing.
+	Risk   string
+	Origin Origin
 }
 
 // Suggestion is one permission update that an answer may take up.

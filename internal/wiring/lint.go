@@ -37,13 +37,20 @@ func (h *HookBook) Lint() ([]Finding, error) {
 	s := policy.New(cfg)
 	lines := rowLines(b.settings.Permissions())
 	for _, w := range s.Warnings() {
-		where := w.Origin.File
-		if n := lines[place{w.Behavior, w.Rule, w.Origin.File}]; n > 0 {
-			where += fmt.Sprintf(":%d", n)
-		}
-		out = append(out, Finding{true, "permissions", fmt.Sprintf("%s: the %s rule %q: %s", where, w.Behavior, w.Rule, w.Text)})
+		out = append(out, ruleFinding(lines, w, true))
+	}
+	for _, w := range s.Risks() {
+		out = append(out, ruleFinding(lines, w, false))
 	}
 	return out, nil
+}
+
+func ruleFinding(lines map[place]int, w policy.Warning, wrong bool) Finding {
+	where := w.Origin.File
+	if n := lines[place{w.Behavior, w.Rule, w.Origin.File}]; n > 0 {
+		where += fmt.Sprintf(":%d", n)
+	}
+	return Finding{wrong, "permissions", fmt.Sprintf("%s: the %s rule %q: %s", where, w.Behavior, w.Rule, w.Text)}
 }
 
 // unknownKey tells of a key that does nothing; one that is spelled almost like a

@@ -152,6 +152,11 @@ func ruleRows(s *policy.Snapshot, perms settings.Permissions) []RuleRow {
 	for _, w := range s.Warnings() {
 		warned[place{w.Behavior, w.Rule, w.Origin.File}] = w.Text
 	}
+	for _, w := range s.Risks() {
+		if at := (place{w.Behavior, w.Rule, w.Origin.File}); warned[at] == "" {
+			warned[at] = w.Text
+		}
+	}
 	lines := rowLines(perms)
 	out := []RuleRow{}
 	row := func(at place, o policy.Origin, inForce bool) {

@@ -64,7 +64,7 @@ func (e *editing) check() (*change, error) {
 	case fsys.CauseIsDir, fsys.CauseBinary, fsys.CauseTooLarge, fsys.CauseNotRegular:
 		return nil, refuse("%s cannot be edited as text: %v. Use a program in the shell if it must change.", fsys.Printable(e.path), err)
 	case fsys.CauseOther, fsys.CauseNotDir, fsys.CauseLinkLoop, fsys.CausePermission, fsys.CauseReadOnlyFile,
-		fsys.CauseReadOnlyFS, fsys.CauseDiskFull, fsys.CauseBadPath, fsys.CauseLocked:
+		fsys.CauseReadOnlyFS, fsys.CauseDiskFull, fsys.CauseBadPath, fsys.CauseLocked, fsys.CauseNotPrivate:
 	}
 	if err != nil {
 		return nil, err

@@ -147,7 +147,7 @@ func (r *reading) failed(err error) tool.Result {
 	case fsys.CauseBinary:
 		return tool.Failure(err.Error() + ". This tool reads text, images, notebooks and PDFs; examine other files with a program made for them.")
 	case fsys.CauseOther, fsys.CauseNotRegular, fsys.CauseLinkLoop, fsys.CausePermission, fsys.CauseReadOnlyFile, fsys.CauseReadOnlyFS,
-		fsys.CauseDiskFull, fsys.CauseTooLarge, fsys.CauseBadPath, fsys.CauseLocked:
+		fsys.CauseDiskFull, fsys.CauseTooLarge, fsys.CauseBadPath, fsys.CauseLocked, fsys.CauseNotPrivate:
 	}
 	return tool.Failure(err.Error())
 }

@@ -50,7 +50,7 @@ func (c *Config) checkWrite(path, content string) (*change, error) {
 	case fsys.CauseBinary:
 		return nil, refuse("%s is a binary file; writing text over it is refused. Remove it first if it should really be replaced.", fsys.Printable(path))
 	case fsys.CauseOther, fsys.CauseNotDir, fsys.CauseIsDir, fsys.CauseNotRegular, fsys.CauseLinkLoop, fsys.CausePermission, fsys.CauseReadOnlyFile,
-		fsys.CauseReadOnlyFS, fsys.CauseDiskFull, fsys.CauseTooLarge, fsys.CauseBadPath, fsys.CauseLocked:
+		fsys.CauseReadOnlyFS, fsys.CauseDiskFull, fsys.CauseTooLarge, fsys.CauseBadPath, fsys.CauseLocked, fsys.CauseNotPrivate:
 	}
 	if err != nil {
 		return nil, err

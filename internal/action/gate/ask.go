@@ -66,9 +66,20 @@ func failed(ctx context.Context, err error) string {
 func (g *Gate) question(p tool.Planned, d policy.Decision) event.Question {
 	kind := questionKind(p.Call)
 	return event.Question{
-		ID: g.c.NewID(), Kind: kind, Use: p.Use, Tool: p.Tool.Spec().Name, Title: p.Call.Title(), Preview: p.Call.Preview(),
+		Risk: g.risk(d),
+		ID:   g.c.NewID(), Kind: kind, Use: p.Use, Tool: p.Tool.Spec().Name, Title: p.Call.Title(), Preview: p.Call.Preview(),
 		Decision: d.Decision, Suggestions: suggestions(d.Suggest), Origin: event.Origin{Agent: p.Env.Agent},
 	}
+}
+
+// risk is what the lasting answers of d would leave open.
+func (g *Gate) risk(d policy.Decision) string {
+	for _, u := range d.Suggest {
+		if why := g.snap.Load().Risk(u); why != "" {
+			return why
+		}
+	}
+	return ""
 }
 
 // questionKind tells what a question is about: whether a call may run, whether

@@ -3,9 +3,8 @@ package policy
 import (
 	"encoding/json"
 	"strconv"
-	"strings"
-	"unicode"
-	"unicode/utf8"
+
+	"github.com/hew-agent/hew/internal/backend/plain"
 )
 
 // maxShown bounds the text of a command that is repeated in a reason, in bytes.
@@ -14,22 +13,7 @@ const maxShown = 300
 // visible makes text safe to show: what could steer a terminal or hide itself
 // is escaped, and a long text is cut where that can be seen.
 func visible(s string) string {
-	if len(s) > maxShown {
-		s = strings.ToValidUTF8(s[:maxShown], "") + "… (cut)"
-	}
-	plain := func(r rune) bool { return r != utf8.RuneError && (unicode.IsPrint(r) || r == ' ') }
-	if strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 {
-		return s
-	}
-	var b strings.Builder
-	for _, r := range s {
-		if plain(r) {
-			b.WriteRune(r)
-			continue
-		}
-		b.WriteString(strings.Trim(strconv.QuoteRuneToASCII(r), "'"))
-	}
-	return b.String()
+	return plain.Line(plain.Clip(s, maxShown))
 }
 
 // scalar returns a top-level field of the input as text, when it is a string, a

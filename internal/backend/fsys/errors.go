@@ -27,6 +27,7 @@ const (
 	CauseBinary             // not text
 	CauseBadPath            // empty, relative where absolute is needed, NUL byte, too long
 	CauseLocked             // the lock was not free in time
+	CauseNotPrivate         // a folder in a shared place that is not this user's alone
 )
 
 // advice is what a person or a model can do about a cause; "" where the cause speaks for itself.
@@ -56,6 +57,8 @@ func (c Cause) advice() string {
 		return "binary, not text"
 	case CauseLocked:
 		return "another process holds the lock; try again"
+	case CauseNotPrivate:
+		return "not a folder of this user alone; remove it, or set TMPDIR to a folder of your own"
 	case CauseBadPath, CauseOther:
 	}
 	return ""

@@ -77,8 +77,28 @@ func withFileLock(ctx context.Context, real string, fn func() error) error {
 	}
 	sum := sha256.Sum256([]byte(real))
 	home := filepath.Join(os.TempDir(), fmt.Sprintf("hew-locks-%d", os.Getuid()))
-	if err := os.Mkdir(home, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
-		return wrap("lock", real, err)
+	if err := privateDir(home); err != nil {
+		return err
 	}
 	return WithLock(ctx, filepath.Join(home, hex.EncodeToString(sum[:8])+".lock"), fn)
+}
+
+// privateDir makes a folder in a place that all users share, or accepts the one that is there when it is a real folder of
+// this user that nobody else can enter: a link or folder that another user planted would have files made where he likes.
+func privateDir(dir string) error {
+	err := os.Mkdir(dir, 0o700)
+	if err == nil {
+		return nil
+	}
+	if !errors.Is(err, fs.ErrExist) {
+		return wrap("lock", dir, err)
+	}
+	st, err := os.Lstat(dir)
+	if err != nil {
+		return wrap("lock", dir, err)
+	}
+	if !st.IsDir() || !private(st) {
+		return &Error{Op: "lock", Path: dir, Cause: CauseNotPrivate}
+	}
+	return nil
 }

@@ -217,12 +217,10 @@ func (t ripgrepText) String() string {
 }
 
 func (o *ripgrepOutput) readMessage() error {
-	line, err := o.in.ReadSlice('\n')
-	if errors.Is(err, bufio.ErrBufferFull) {
-		line = slices.Clone(line)
-		var rest []byte
-		rest, err = o.in.ReadBytes('\n')
-		line = append(line, rest...)
+	line, err := o.record()
+	if errors.Is(err, errTooLong) { // the file is told to be left out, as by the own engine
+		o.file.err = errTooLong
+		return nil
 	}
 	if err != nil {
 		return io.EOF
@@ -246,6 +244,32 @@ func (o *ripgrepOutput) readMessage() error {
 		o.file = fileFound{}
 	}
 	return nil
+}
+
+// record reads one line of rg's output. One that is longer than what may be
+// held is read to its end and given up: a match in a line of 1 GB is told in
+// a record of 1 GB.
+func (o *ripgrepOutput) record() ([]byte, error) {
+	line, err := o.in.ReadSlice('\n')
+	if !errors.Is(err, bufio.ErrBufferFull) {
+		return line, err
+	}
+	line = slices.Clone(line)
+	for long := false; ; {
+		part, err := o.in.ReadSlice('\n')
+		if long = long || len(line)+len(part) > maxHeldBytes; long {
+			line = nil
+		} else {
+			line = append(line, part...)
+		}
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull):
+		case err == nil && long:
+			return nil, errTooLong
+		default:
+			return line, err
+		}
+	}
 }
 
 func (o *ripgrepOutput) addLines(kind LineKind, m *ripgrepMessage) {

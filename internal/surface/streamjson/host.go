@@ -87,9 +87,13 @@ type canUseTool struct {
 }
 
 func ask(q event.Question) canUseTool {
+	reason := q.Decision.Reason
+	if q.Risk != "" {
+		reason += ". Before this is allowed for good: " + q.Risk
+	}
 	return canUseTool{
 		Subtype: "can_use_tool", Tool: q.Tool, Display: q.Tool, Input: q.Use.Input, Description: q.Title,
-		Suggestions: q.Suggestions, Reason: q.Decision.Reason, ReasonType: q.Decision.Layer, UseID: q.Use.ID,
+		Suggestions: q.Suggestions, Reason: reason, ReasonType: q.Decision.Layer, UseID: q.Use.ID,
 		Agent: q.Origin.Agent, NeedsUser: q.Kind != event.AskPermission,
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/hew-agent/hew/internal/backend/plain"
 	"github.com/hew-agent/hew/internal/core/command"
 	"github.com/hew-agent/hew/internal/core/engine"
 	"github.com/hew-agent/hew/internal/event"
@@ -133,6 +134,8 @@ func (s *Surface) end(t event.Terminal, took time.Duration) {
 	}
 }
 
+// text writes the answer for people; what must be exact to the byte is in the
+// JSON formats.
 func (s *Surface) text(r Result) {
 	out := strings.Join(r.Errors, "\n")
 	if r.Result != nil {
@@ -141,6 +144,7 @@ func (s *Surface) text(r Result) {
 	if out == "" {
 		return
 	}
+	out = plain.Text(out)
 	if !strings.HasSuffix(out, "\n") {
 		out += "\n"
 	}

@@ -35,8 +35,8 @@ const (
 	maxOutput = 16 << 20
 	// fewLetters: pages with less text are drawn.
 	fewLetters = 16
-	// resolution makes an A4 page about 1200 by 800 pixels.
-	resolution = "100"
+	// longSide of a picture in pixels: a page may claim to be a kilometre wide.
+	longSide = "1200"
 )
 
 // Read returns the pages first to last that exist, and whether there are more.
@@ -97,7 +97,7 @@ func (r Renderer) blank(ctx context.Context, path string, first, last int) (page
 
 func (r Renderer) image(ctx context.Context, path string, n int) ([]byte, error) {
 	page := strconv.Itoa(n)
-	out, err := run(ctx, r.Image, "-png", "-r", resolution, "-f", page, "-l", page, path)
+	out, err := run(ctx, r.Image, "-png", "-scale-to", longSide, "-f", page, "-l", page, path)
 	if err != nil {
 		return nil, pageError(err)
 	}
@@ -125,7 +125,11 @@ func run(ctx context.Context, program string, args ...string) ([]byte, error) {
 	cmd.WaitDelay = time.Second
 	var out, diag bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &limited{to: &out, left: maxOutput}, &limited{to: &diag, left: 4 << 10}
-	err := cmd.Run()
+	err := cmd.Start()
+	if err == nil {
+		capMemory(cmd.Process.Pid)
+		err = cmd.Wait()
+	}
 	switch {
 	case ctx.Err() != nil:
 		return nil, fmt.Errorf("%s took too long or was cancelled: %w", program, ctx.Err())
