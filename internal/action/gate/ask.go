@@ -75,7 +75,7 @@ func (g *Gate) question(p tool.Planned, d policy.Decision) event.Question {
 // risk is what the lasting answers of d would leave open.
 func (g *Gate) risk(d policy.Decision) string {
 	for _, u := range d.Suggest {
-		if why := g.snap.Load().Risk(u); why != "" {
+		if why := g.Snapshot().Risk(u); why != "" {
 			return why
 		}
 	}
