@@ -1,0 +1,96 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/hew-agent/hew/internal/backend/shell"
+)
+
+// stdio is a server that is a process of this machine.
+type stdio struct {
+	peer *shell.Peer
+	in   *lineReader
+	mu   sync.Mutex // one message at a time
+	once sync.Once
+	err  error
+}
+
+// launch starts the process of an entry whose variables are filled in.
+func (c *Config) launch(e Entry) (*stdio, error) {
+	path := e.Command
+	if !filepath.IsAbs(path) {
+		found, err := c.Find(path)
+		if err != nil {
+			return nil, err
+		}
+		path = found
+	}
+	env := map[string]string{"CLAUDE_PROJECT_DIR": c.Dir}
+	for k, v := range e.Env {
+		env[k] = v
+	}
+	peer, err := c.Runner.Talk(shell.Program{
+		Argv: append([]string{path}, e.Args...), Dir: c.Dir, Env: env, HideSecrets: c.HideSecrets, Unconfined: true,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &stdio{peer: peer, in: newLineReader(peer.Out, maxMessage)}, nil
+}
+
+// Receive returns the next line.
+func (s *stdio) Receive(context.Context) ([]byte, error) {
+	raw, err := s.in.next()
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("read from the server: %w", err)
+	}
+	return raw, err
+}
+
+// Send writes a line. A server that does not read its input cannot hold the
+// sender longer than ctx.
+func (s *stdio) Send(ctx context.Context, message []byte) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	stop := context.AfterFunc(ctx, func() { _ = s.peer.In.SetWriteDeadline(time.Unix(1, 0)) })
+	defer stop()
+	if _, err := s.peer.In.Write(append(message[:len(message):len(message)], '\n')); err != nil {
+		// Half a message may have gone out: the server cannot be talked to any more.
+		return errors.Join(fmt.Errorf("write to the server: %w", err), s.peer.In.Close())
+	}
+	return nil
+}
+
+// Close ends the process and all that descends from it.
+func (s *stdio) Close() error {
+	s.once.Do(func() { s.err = s.peer.Close(context.Background(), closeGrace) })
+	return s.err
+}
+
+// obituary says how the process ended and what it said last; "" while it runs.
+func (s *stdio) obituary() string {
+	how := s.peer.Exit()
+	if how == "" {
+		return ""
+	}
+	text := strings.TrimSpace(s.peer.Errors())
+	if text == "" {
+		return how
+	}
+	return how + ": " + line(lastLines(text, 3), 400)
+}
+
+func lastLines(s string, n int) string {
+	all := strings.Split(s, "\n")
+	return strings.Join(all[max(len(all)-n, 0):], "\n")
+}
