@@ -209,7 +209,7 @@ func (b *bounded) Read(p []byte) (int, error) {
 func (c *Config) dial(ctx context.Context, e Entry) (sdk.Transport, *web, Frames, error) {
 	switch e.Transport {
 	case Stdio:
-		s, err := c.launch(e)
+		s, err := c.launch(ctx, e)
 		if err != nil {
 			return nil, nil, nil, err
 		}
@@ -240,7 +240,7 @@ func (c *Config) dial(ctx context.Context, e Entry) (sdk.Transport, *web, Frames
 	return &sdk.StreamableClientTransport{Endpoint: e.URL, HTTPClient: w.client(), MaxEventSize: maxMessage}, w, nil, nil
 }
 
-// Waits returns d, or def when it is 0.
+// orElse returns d, or def when it is 0.
 func orElse(d, def time.Duration) time.Duration {
 	if d == 0 {
 		return def

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"strings"
 	"sync"
 	"time"
 
@@ -15,7 +14,7 @@ import (
 
 // stdio is a server that is a process of this machine.
 type stdio struct {
-	peer *shell.Peer
+	peer *shell.Served
 	in   *lineReader
 	mu   sync.Mutex // one message at a time
 	once sync.Once
@@ -23,7 +22,7 @@ type stdio struct {
 }
 
 // launch starts the process of an entry whose variables are filled in.
-func (c *Config) launch(e Entry) (*stdio, error) {
+func (c *Config) launch(ctx context.Context, e Entry) (*stdio, error) {
 	path := e.Command
 	if !filepath.IsAbs(path) {
 		found, err := c.Find(path)
@@ -36,13 +35,13 @@ func (c *Config) launch(e Entry) (*stdio, error) {
 	for k, v := range e.Env {
 		env[k] = v
 	}
-	peer, err := c.Runner.Talk(shell.Program{
+	peer, err := c.Runner.Serve(ctx, shell.Server{
 		Argv: append([]string{path}, e.Args...), Dir: c.Dir, Env: env, HideSecrets: c.HideSecrets, Unconfined: true,
 	})
 	if err != nil {
 		return nil, err
 	}
-	return &stdio{peer: peer, in: newLineReader(peer.Out, maxMessage)}, nil
+	return &stdio{peer: peer, in: newLineReader(peer.Stdout, maxMessage)}, nil
 }
 
 // Receive returns the next line.
@@ -62,35 +61,51 @@ func (s *stdio) Send(ctx context.Context, message []byte) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	stop := context.AfterFunc(ctx, func() { _ = s.peer.In.SetWriteDeadline(time.Unix(1, 0)) })
+	stop := context.AfterFunc(ctx, func() { _ = s.peer.Stdin.SetWriteDeadline(time.Unix(1, 0)) })
 	defer stop()
-	if _, err := s.peer.In.Write(append(message[:len(message):len(message)], '\n')); err != nil {
+	if _, err := s.peer.Stdin.Write(append(message[:len(message):len(message)], '\n')); err != nil {
 		// Half a message may have gone out: the server cannot be talked to any more.
-		return errors.Join(fmt.Errorf("write to the server: %w", err), s.peer.In.Close())
+		return errors.Join(fmt.Errorf("write to the server: %w", err), s.peer.Stdin.Close())
 	}
 	return nil
 }
 
 // Close ends the process and all that descends from it.
 func (s *stdio) Close() error {
-	s.once.Do(func() { s.err = s.peer.Close(context.Background(), closeGrace) })
+	s.once.Do(func() {
+		_ = s.peer.Stdin.Close() // a polite server ends by this
+		t := time.NewTimer(closeGrace)
+		defer t.Stop()
+		select {
+		case <-s.peer.Done():
+		case <-t.C:
+		}
+		s.err = s.peer.Stop()
+	})
 	return s.err
 }
 
 // obituary says how the process ended and what it said last; "" while it runs.
 func (s *stdio) obituary() string {
-	how := s.peer.Exit()
-	if how == "" {
+	select {
+	case <-s.peer.Done():
+	default:
 		return ""
 	}
-	text := strings.TrimSpace(s.peer.Errors())
-	if text == "" {
+	code, signal := s.peer.Exit()
+	how := fmt.Sprintf("exit code %d", code)
+	if signal != "" {
+		how = "signal " + signal
+	}
+	text, err := s.peer.Errors(lastWords)
+	if err != nil {
 		return how
 	}
-	return how + ": " + line(lastLines(text, 3), 400)
+	if said := line(shell.Sanitize(text), lastWords); said != "" {
+		return how + ": " + said
+	}
+	return how
 }
 
-func lastLines(s string, n int) string {
-	all := strings.Split(s, "\n")
-	return strings.Join(all[max(len(all)-n, 0):], "\n")
-}
+// lastWords is how much of a server's standard error is told, in bytes.
+const lastWords = 400
