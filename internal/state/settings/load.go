@@ -46,6 +46,9 @@ func systemManagedDir() string {
 	return "/etc/claude-code"
 }
 
+// Managed is the folder of administrators' files.
+func (c Config) Managed() string { return c.managedDir() }
+
 func (c Config) managedDir() string {
 	if c.ManagedDir != "" {
 		return c.ManagedDir
