@@ -115,6 +115,8 @@ func safetyOptions() []option {
 		{name: "allow-dangerously-skip-permissions", group: groupSafe, help: "allow a later switch to bypassPermissions without starting in it", bind: flag(func(o *Options) *bool { return &o.AllowSkip })},
 		{name: "permission-prompts", arity: one, value: "who", group: groupSafe, choices: []string{"host", "none"}, help: "who answers questions of a headless run; none denies them", bind: text(func(o *Options) *string { return &o.Prompts })},
 		{name: "permission-prompt-tool", arity: one, value: "tool", group: groupSafe, help: `"stdio" puts questions to the program on stdin and stdout`, bind: text(func(o *Options) *string { return &o.PromptTool })},
+		{name: "mcp-config", arity: many, value: "files|json", group: groupSafe, help: "MCP servers of this run, from files or JSON objects with mcpServers", bind: words(func(o *Options) *[]string { return &o.Servers })},
+		{name: "strict-mcp-config", group: groupSafe, help: "use only the MCP servers of --mcp-config", bind: flag(func(o *Options) *bool { return &o.StrictServers })},
 		{name: "sandbox", group: groupSafe, help: "confine commands, whatever sandbox.enabled says (see hew sandbox status)", bind: flag(func(o *Options) *bool { return &o.Sandbox })},
 		{name: "trust", group: groupSafe, help: "use all that this folder's own settings run, grant and name, for this run only (see hew trust)", bind: flag(func(o *Options) *bool { return &o.Trust })},
 		{name: "add-dir", arity: many, value: "dirs", group: groupSafe, help: "further working directories", bind: words(func(o *Options) *[]string { return &o.AddDirs })},
@@ -147,14 +149,14 @@ func outputOptions() []option {
 type Options struct {
 	Print, Bare, Continue, Fork, NoPersist, HookEvents   bool
 	SkipPermissions, AllowSkip, Partial, Replay, Verbose bool
-	Version, Help, Trust, Sandbox                        bool
+	Version, Help, Trust, Sandbox, StrictServers         bool
 	Resume, SessionID, Name, Model, Fallback, Effort     string
 	Thinking, Betas                                      string
 	MaxThinking, MaxTurns, TaskBudget                    int
 	MaxBudget                                            float64
 	SystemPrompt, SystemPromptFile                       string
 	AppendPrompt, AppendPromptFile, Schema               string
-	Tools, Allowed, Disallowed, AddDirs                  []string
+	Tools, Allowed, Disallowed, AddDirs, Servers         []string
 	Mode, Prompts, PromptTool, Settings, Sources         string
 	Output, Input, Trace                                 string
 	// Prompt is the positional arguments, joined.

@@ -111,11 +111,15 @@ func (r *headless) run(ctx context.Context) error {
 	surface = streamjson.New(streamjson.Config{
 		Engine: conv.Engine, Commands: conv.Commands, Out: r.e.Stdout, Format: streamjson.Format(r.o.Output),
 		Partial: r.o.Partial, Verbose: r.o.Verbose, Replay: r.o.Replay, Hooks: r.o.HookEvents, Host: host,
-		Facts: func() streamjson.Facts { return facts(conv) }, Now: time.Now, NewID: session.NewID,
+		Facts: func() streamjson.Facts {
+			conv.Ready(ctx)
+			return facts(conv)
+		}, Now: time.Now, NewID: session.NewID,
 	})
 	if stream {
 		err = surface.Stream(ctx, r.e.Stdin)
 	} else {
+		conv.Ready(ctx)
 		err = surface.Prompt(ctx, w.User(prompt))
 	}
 	if err != nil {
@@ -239,11 +243,14 @@ func (r *headless) wiring(host *streamjson.Host) (*wiring.Options, error) {
 		Allowed: ruleList(o.Allowed), Disallowed: ruleList(o.Disallowed), AddDirs: o.AddDirs, Mode: o.Mode,
 		SkipPermissions: o.SkipPermissions, AllowSkip: o.AllowSkip, NoPrompts: o.Prompts == "none", Sandbox: o.Sandbox,
 		Settings: o.Settings, Sources: o.Sources, Consent: o.consent(), Events: o.Partial, Notice: r.warn,
-		Reaper: shell.ReaperCommand(),
-		Now:    time.Now, Sleep: engine.Sleep, Jitter: rand.Float64, NewID: session.NewID,
+		Reaper: shell.ReaperCommand(), Servers: o.Servers, StrictServers: o.StrictServers,
+		Now: time.Now, Sleep: engine.Sleep, Jitter: rand.Float64, NewID: session.NewID,
 	}
 	if host != nil && o.PromptTool == "stdio" && o.Prompts != "none" {
 		w.Asker, w.Interactive = host, true
+	}
+	if host != nil && o.Prompts != "none" {
+		w.Forms = host
 	}
 	if r.trace != nil && r.trace.t != nil {
 		w.Trace = r.trace.t.Event
@@ -336,9 +343,18 @@ func facts(c *wiring.Conversation) streamjson.Facts {
 		names = append(names, s.Name)
 	}
 	return streamjson.Facts{
-		Cwd: c.Engine.Place().Cwd, Tools: names, Model: c.Engine.Model().ID, PermissionMode: c.Engine.Mode(),
+		Servers: serverFacts(c),
+		Cwd:     c.Engine.Place().Cwd, Tools: names, Model: c.Engine.Model().ID, PermissionMode: c.Engine.Mode(),
 		APIKeySource: c.KeySource, Version: Version(), OutputStyle: c.Style, Additional: c.Additional, Commands: c.Commands.Names(),
 	}
+}
+
+func serverFacts(c *wiring.Conversation) []streamjson.Server {
+	var out []streamjson.Server
+	for _, s := range c.Servers() {
+		out = append(out, streamjson.Server{Name: s.Name, Status: s.State, Source: s.Scope})
+	}
+	return out
 }
 
 // traceFile is the target of --trace, or nothing.

@@ -54,6 +54,7 @@ var table = []pkg{
 	{"internal/state/checkpoint", state, []string{"session"}},
 	{"internal/state/catalog", state, []string{"settings"}},
 	{"internal/state/trust", state, []string{"settings", "catalog"}},
+	{"internal/state/server", state, []string{"settings"}},
 	{"internal/state/prompt", state, []string{"memory", "catalog"}},
 
 	{"internal/action/policy/shellread", action, nil},
@@ -66,6 +67,7 @@ var table = []pkg{
 	{"internal/action/builtin/notebook", action, nil},
 	{"internal/action/builtin/picture", action, nil},
 	{"internal/action/builtin/pdf", action, nil},
+	{"internal/action/builtin/mcptool", action, []string{"builtin/picture"}},
 	{"internal/action/builtin/bash", action, []string{"policy/shellread", "task"}},
 	{"internal/action/builtin/edit", action, nil},
 	{"internal/action/builtin/agent", action, []string{"task"}},
@@ -89,6 +91,7 @@ var table = []pkg{
 
 	{"internal/hewtest", testOnly, nil},
 	{"internal/hewtest/bench", testOnly, nil},
+	{"internal/hewtest/mcpserver", testOnly, nil},
 	{"internal/hewtest/picture", testOnly, nil},
 	{"internal/arch", testOnly, nil},
 }

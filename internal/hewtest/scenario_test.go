@@ -18,6 +18,7 @@ import (
 	"github.com/hew-agent/hew/internal/app"
 	"github.com/hew-agent/hew/internal/backend/provider/script"
 	"github.com/hew-agent/hew/internal/backend/sandbox"
+	"github.com/hew-agent/hew/internal/hewtest/mcpserver"
 )
 
 func TestMain(m *testing.M) {
@@ -25,7 +26,8 @@ func TestMain(m *testing.M) {
 		os.Exit(code)
 	}
 	testscript.Main(m, map[string]func(){
-		"hew": func() { os.Exit(app.Main(app.Process())) },
+		"hew":       func() { os.Exit(app.Main(app.Process())) },
+		"mcpserver": func() { os.Exit(mcpserver.Main(os.Args[1:])) },
 	})
 }
 

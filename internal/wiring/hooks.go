@@ -54,6 +54,9 @@ func (b *build) listen(ctx context.Context, specs []tool.Spec) {
 		}
 		return b.conv.Engine.Query(ctx, "hook", q.Model, "", q.Text)
 	}
+	if b.mcp != nil {
+		c.CallTool = b.mcp.callTool
+	}
 	if told := b.o.HookStarted; told != nil {
 		c.Started = func(s hook.Started) { told(s.ID, s.Event, s.Name) }
 	}

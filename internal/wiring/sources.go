@@ -12,6 +12,7 @@ import (
 func (b *build) sources() []prompt.Source {
 	return []prompt.Source{
 		backgroundNotices{&b.background},
+		b.mcp,
 	}
 }
 

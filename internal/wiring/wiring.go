@@ -21,6 +21,7 @@ import (
 	"github.com/hew-agent/hew/internal/action/policy/shellread"
 	"github.com/hew-agent/hew/internal/action/task"
 	"github.com/hew-agent/hew/internal/backend/fsys"
+	"github.com/hew-agent/hew/internal/backend/mcp"
 	"github.com/hew-agent/hew/internal/backend/shell"
 	"github.com/hew-agent/hew/internal/core/command"
 	"github.com/hew-agent/hew/internal/core/compact"
@@ -51,6 +52,20 @@ type Options struct {
 	// Interactive tells that somebody can answer questions; Asker reaches them.
 	Interactive bool
 	Asker       gate.Asker
+	// Forms puts the forms of MCP servers to somebody; nil when nobody is there.
+	Forms event.Filler
+
+	// Servers are the values of --mcp-config; StrictServers leaves all others out.
+	Servers       []string
+	StrictServers bool
+	// AskServers tells that a person will be asked about each server of the project.
+	AskServers bool
+	// MoreServers come from plugins and agents. Optional.
+	MoreServers []mcp.Entry
+	// HostServers opens connections to servers in the host's process. Optional.
+	HostServers func(ctx context.Context, name string) (mcp.Frames, error)
+	// ServersChanged is told of changes of MCP servers, from any goroutine. Optional.
+	ServersChanged func()
 
 	Model, Effort, Thinking string
 	Fallback, Betas         []string
@@ -126,6 +141,7 @@ type Conversation struct {
 	Transcript string
 	// Additional are the working directories beside the first.
 	Additional []string
+	mcp        *servers
 	close      []func() error
 }
 
@@ -159,7 +175,8 @@ type build struct {
 	variables      map[string]string  // of commands; changed between runs only
 	git            func() *prompt.Git // see askGit
 	gateRef        *gate.Gate
-	hooks          *hooks         // nil in a bare run
+	hooks          *hooks // nil in a bare run
+	mcp            *servers
 	seen           fsys.ReadState // what the model knows of which file
 	noted          *noting        // nil when nothing is kept
 	facts          *shellread.Reader
@@ -217,10 +234,13 @@ func (b *build) open(ctx context.Context) (*Conversation, error) {
 		return nil, err
 	}
 	b.auto(ctx, snapshot.Mode())
+	if err := b.connect(ctx); err != nil {
+		return nil, err
+	}
 	b.listen(ctx, specs)
 	b.gateRef = b.gate(snapshot)
 	cfg := engine.Config{
-		Session: b.id, Place: b.place, Model: model, Tools: tools, Gate: b.gateRef,
+		Session: b.id, Place: b.place, Model: model, Tools: tools, More: b.mcp.tools, Gate: b.gateRef,
 		Bound:    compact.Budget{Dir: b.place.SpillDir, Write: writeFile}.Bound,
 		MaxTurns: b.o.MaxTurns, Limits: engine.Limits{USD: b.o.MaxBudget, OutputTokens: b.o.TaskBudget},
 		Sources: b.sources(), Tasks: b.taskChanges, Interactive: b.o.Interactive, Events: b.o.Events, Trace: b.o.Trace,

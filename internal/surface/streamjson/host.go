@@ -48,9 +48,18 @@ type controlOut struct {
 
 // Ask asks the host program whether a call may run.
 func (h *Host) Ask(ctx context.Context, q event.Question) (event.Answer, error) {
+	raw, err := h.put(ctx, q.Title, ask(q))
+	if err != nil {
+		return event.Answer{}, err
+	}
+	return answer(raw)
+}
+
+// put puts one question to the host and waits for the raw answer.
+func (h *Host) put(ctx context.Context, about string, body any) (json.RawMessage, error) {
 	p, _ := h.parts()
 	if p == nil {
-		return event.Answer{}, fmt.Errorf("ask the host about %s: it is not connected", q.Title)
+		return nil, fmt.Errorf("ask the host about %s: it is not connected", about)
 	}
 	id := h.newID()
 	ch := make(chan json.RawMessage, 1)
@@ -62,14 +71,45 @@ func (h *Host) Ask(ctx context.Context, q event.Question) (event.Answer, error) 
 		delete(h.pending, id)
 		h.mu.Unlock()
 	}()
-	p.write(controlOut{"control_request", id, ask(q)})
+	p.write(controlOut{"control_request", id, body})
 	select {
 	case raw := <-ch:
-		return answer(raw)
+		return raw, nil
 	case <-ctx.Done():
 		p.write(controlOut{"control_cancel_request", id, nil})
-		return event.Answer{}, context.Cause(ctx)
+		return nil, context.Cause(ctx)
 	}
+}
+
+// Fill puts the form of an MCP server to the host program.
+func (h *Host) Fill(ctx context.Context, f event.Form) (event.FormAnswer, error) {
+	raw, err := h.put(ctx, "a form of the MCP server "+f.Server, struct {
+		Subtype string          `json:"subtype"`
+		Server  string          `json:"mcp_server_name"`
+		Message string          `json:"message"`
+		Mode    string          `json:"mode,omitempty"`
+		URL     string          `json:"url,omitempty"`
+		ID      string          `json:"elicitation_id,omitempty"`
+		Schema  json.RawMessage `json:"requested_schema,omitempty"`
+	}{"elicitation", f.Server, f.Message, f.Mode, f.URL, f.ID, f.Schema})
+	if err != nil {
+		return event.FormAnswer{}, err
+	}
+	var in struct {
+		Subtype  string `json:"subtype"`
+		Error    string `json:"error"`
+		Response struct {
+			Action  string          `json:"action"`
+			Content json.RawMessage `json:"content"`
+		} `json:"response"`
+	}
+	if err := json.Unmarshal(raw, &in); err != nil {
+		return event.FormAnswer{}, fmt.Errorf("the host's answer to a form: %w", err)
+	}
+	if in.Subtype == "error" {
+		return event.FormAnswer{}, fmt.Errorf("the host failed to answer: %s", in.Error)
+	}
+	return event.FormAnswer{Action: in.Response.Action, Content: in.Response.Content}, nil
 }
 
 type canUseTool struct {

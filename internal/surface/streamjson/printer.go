@@ -35,6 +35,8 @@ type Facts struct {
 	OutputStyle    string
 	// Commands are the names of the slash commands.
 	Commands []string
+	// Servers are the MCP servers.
+	Servers []Server
 	// Additional are the working directories beside Cwd.
 	Additional []string
 	// Memory is the folder of automatic memory, "" when there is none.
@@ -96,7 +98,12 @@ func (p *Printer) head(kind, subtype string) envelope {
 	return envelope{kind, subtype, p.newID(), p.session()}
 }
 
-type mcpServer struct{}
+// Server is an MCP server and how it is doing.
+type Server struct {
+	Name   string `json:"name"`
+	Status string `json:"status"`
+	Source string `json:"source,omitempty"`
+}
 
 // Init writes system/init, which opens every user turn.
 func (p *Printer) Init(f Facts) {
@@ -108,7 +115,7 @@ func (p *Printer) Init(f Facts) {
 		envelope
 		Cwd            string            `json:"cwd"`
 		Tools          []string          `json:"tools"`
-		MCPServers     []mcpServer       `json:"mcp_servers"`
+		MCPServers     []Server          `json:"mcp_servers"`
 		Model          string            `json:"model"`
 		PermissionMode string            `json:"permissionMode"`
 		SlashCommands  []string          `json:"slash_commands"`
@@ -124,7 +131,7 @@ func (p *Printer) Init(f Facts) {
 		FastMode       string            `json:"fast_mode_state"`
 	}{
 		p.head("system", "init"), f.Cwd, list(f.Tools),
-		[]mcpServer{},
+		append([]Server{}, f.Servers...),
 		f.Model, f.PermissionMode,
 		list(f.Commands),
 		f.APIKeySource, f.Version, f.OutputStyle,
