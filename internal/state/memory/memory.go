@@ -6,16 +6,7 @@
 package memory
 
 import (
-	"errors"
 	"fmt"
-	"io"
-	"io/fs"
-	"path/filepath"
-	"slices"
-	"strings"
-	"unicode/utf8"
-
-	"github.com/bmatcuk/doublestar/v4"
 
 	"github.com/hew-agent/hew/internal/backend/fsys"
 )
@@ -30,6 +21,7 @@ const (
 	User    Scope = "User"    // of the user, for all projects
 	Project Scope = "Project" // of the project, for everybody
 	Local   Scope = "Local"   // of the user, for this project
+	Auto    Scope = "AutoMem" // of the model: what it has noted in earlier conversations
 )
 
 // Label names the scope to the model.
@@ -43,24 +35,53 @@ func (s Scope) Label() string {
 		return "project instructions, checked into the repository"
 	case Local:
 		return "the user's private instructions for this project, not checked in"
+	case Auto:
+		return "your own notes from earlier conversations"
 	}
 	return string(s)
 }
+
+// Reason says why a file was read, in the words that hooks see.
+type Reason string
+
+// The reasons.
+const (
+	AtStart  Reason = "session_start"    // by its place
+	Included Reason = "include"          // named by another file
+	Nested   Reason = "nested_traversal" // a file of its folder was read
+	Matched  Reason = "path_glob_match"  // a rule's paths cover a file that was read
+)
 
 // AgentsMode says when AGENTS.md is read.
 type AgentsMode int
 
 // The modes.
 const (
+	// AgentsPerProject reads it when no folder from the root to the working
+	// directory has a CLAUDE.md. It is what other tools of the ecosystem do.
+	AgentsPerProject AgentsMode = iota
 	// AgentsPerFolder reads it in each folder that has no CLAUDE.md.
-	AgentsPerFolder AgentsMode = iota
-	// AgentsPerProject reads it only when no folder of the project has a CLAUDE.md.
-	AgentsPerProject
+	AgentsPerFolder
 	// AgentsAlways reads it beside CLAUDE.md.
 	AgentsAlways
 	// AgentsNever reads none.
 	AgentsNever
 )
+
+// ParseAgentsMode reads the setting agentsMd; "" is the default.
+func ParseAgentsMode(s string) (AgentsMode, error) {
+	switch s {
+	case "", "project":
+		return AgentsPerProject, nil
+	case "folder":
+		return AgentsPerFolder, nil
+	case "always":
+		return AgentsAlways, nil
+	case "never":
+		return AgentsNever, nil
+	}
+	return AgentsPerProject, fmt.Errorf("agentsMd is %q; it takes project, folder, always or never", s)
+}
 
 // Config says where to look.
 type Config struct {
@@ -70,16 +91,25 @@ type Config struct {
 	// Home is the configuration home, "" for none.
 	Home string
 	// Cwd is the working directory, absolute and canonical. Its own and all
-	// folders above it belong to the project.
+	// folders above it belong to the project. Roots are further working
+	// directories whose own files are read, too.
 	Cwd    string
+	Roots  []string
 	Agents AgentsMode
-	// Within is the root of a checkout that is not trusted: a file found in it
-	// that a link takes from outside is left out. "" bounds nothing.
-	Within string
+	// Outside says whether the project's files may include a file from outside of
+	// the checkout; nil says no.
+	Outside func(real string) bool
+	// Untrusted tells that the checkout is not trusted: a file found in it that a
+	// link takes from outside is left out.
+	Untrusted bool
 	// Without lists scopes that are not read.
 	Without []Scope
 	// Exclude lists globs of absolute paths that are left out; managed files are immune.
 	Exclude []string
+	// Thorough looks at files that are not read either way, to say why.
+	Thorough bool
+	// Disk, when not nil, remembers what was read for the next Load.
+	Disk *Disk
 }
 
 // File is one instruction file as the model sees it.
@@ -87,185 +117,53 @@ type File struct {
 	// Path is absolute, under the name it was found by; for ManagedText it says so in words.
 	Path  string
 	Scope Scope
-	// Text is valid UTF-8 with plain line ends and without surrounding blank lines.
+	// Text is valid UTF-8 with plain line ends and without surrounding blank
+	// lines, front matter and block comments.
 	Text string
+	// Size is that of the file, in bytes.
+	Size   int64
+	Reason Reason
+	// Parent is the file that includes this one, Trigger the file whose reading
+	// brought it, Globs the paths of a rule.
+	Parent, Trigger string
+	Globs           []string
 }
 
-// Note is a file that was left out, and why.
-type Note struct{ Path, Text string }
+// Tokens estimates what the file costs in a request, by the usual four bytes a token.
+func (f File) Tokens() int { return (len(f.Text) + 3) / 4 }
+
+// Note is something about a file that a person may want to know: mostly that it
+// was left out, and why.
+type Note struct {
+	Path, Text string
+	// Kept tells that the file is read all the same.
+	Kept bool
+	// Quiet notes are for lists and traces: nothing is wrong.
+	Quiet bool
+}
 
 // String is the note as a sentence.
 func (n Note) String() string {
+	if n.Kept {
+		return fmt.Sprintf("instructions in %s: %s", fsys.Printable(n.Path), n.Text)
+	}
 	return fmt.Sprintf("instructions in %s are left out: %s", fsys.Printable(n.Path), n.Text)
 }
 
-// Bounds of what is read, in bytes. The single one is the documented bound of
-// the ecosystem.
+// Include is a file that a project's file wants to take from outside of it.
+type Include struct {
+	// Real is the canonical name of the file, From the file that names it, Name
+	// how it is named there.
+	Real, From, Name string
+}
+
+// Bounds of what is read, in bytes, files and steps. That of a single file and
+// the depth are the documented ones of the ecosystem.
 const (
-	maxFile  = 4 << 20
-	maxTotal = 8 << 20
+	maxFile    = 4 << 20
+	maxTotal   = 8 << 20
+	maxDepth   = 4
+	maxLookups = 1000
+	maxRules   = 1000
+	maxFolders = 16 // depth of a folder of rules
 )
-
-// Load reads the files in the order of their scopes and, within a project,
-// from the root down to the working directory. A missing file is no note.
-func Load(c Config) ([]File, []Note) {
-	l := &loader{c: c, seen: map[string]bool{}, absent: map[string]bool{}}
-	if c.Managed != "" {
-		l.read(filepath.Join(c.Managed, claudeFile), Managed)
-	}
-	if text := strings.TrimSpace(strings.ToValidUTF8(c.ManagedText, "\ufffd")); text != "" {
-		l.files = append(l.files, File{"managed settings", Managed, text})
-	}
-	if c.Home != "" {
-		l.folder(c.Home, User, []string{claudeFile}, c.Agents != AgentsNever)
-	}
-	dirs := upward(c.Cwd)
-	agents := c.Agents != AgentsNever
-	if c.Agents == AgentsPerProject {
-		agents = !slices.ContainsFunc(dirs, func(dir string) bool { return l.has(dir, projectFiles()) })
-	}
-	for _, dir := range dirs {
-		l.folder(dir, Project, projectFiles(), agents)
-		l.read(filepath.Join(dir, localFile), Local)
-	}
-	return l.files, l.notes
-}
-
-const (
-	claudeFile = "CLAUDE.md"
-	localFile  = "CLAUDE.local.md"
-	agentsFile = "AGENTS.md"
-)
-
-func projectFiles() []string { return []string{claudeFile, filepath.Join(".claude", claudeFile)} }
-
-// upward lists dir and all folders above it, the root first.
-func upward(dir string) []string {
-	var out []string
-	for dir != "" {
-		out = append(out, dir)
-		up := filepath.Dir(dir)
-		if up == dir {
-			break
-		}
-		dir = up
-	}
-	slices.Reverse(out)
-	return out
-}
-
-type loader struct {
-	c     Config
-	files []File
-	notes []Note
-	seen  map[string]bool // real paths
-	// absent are names that were looked at and lead to nothing. Most names do
-	// not exist, and each is asked for several times.
-	absent map[string]bool
-	total  int
-}
-
-// folder reads the named files of one folder, and AGENTS.md when it is wanted there.
-func (l *loader) folder(dir string, s Scope, names []string, agents bool) {
-	has := l.has(dir, names)
-	for _, name := range names {
-		l.read(filepath.Join(dir, name), s)
-	}
-	if agents && (!has || l.c.Agents == AgentsAlways) {
-		l.read(filepath.Join(dir, agentsFile), s)
-	}
-}
-
-// has reports whether a folder has one of the files that is to be read. The
-// configuration home of a user whose projects lie in the home directory has
-// the name of a project's file; it is not one.
-func (l *loader) has(dir string, names []string) bool {
-	return slices.ContainsFunc(names, func(name string) bool {
-		path := filepath.Join(dir, name)
-		if l.kind(path) != fsys.KindRegular || l.excluded(path) {
-			return false
-		}
-		real, err := fsys.Real(path)
-		return err == nil && !l.seen[real]
-	})
-}
-
-func (l *loader) kind(path string) fsys.Kind {
-	if l.absent[path] {
-		return fsys.KindMissing
-	}
-	k := fsys.KindOf(path)
-	l.absent[path] = k == fsys.KindMissing
-	return k
-}
-
-func (l *loader) excluded(path string) bool {
-	return slices.ContainsFunc(l.c.Exclude, func(glob string) bool {
-		return doublestar.MatchUnvalidated(filepath.ToSlash(glob), filepath.ToSlash(path))
-	})
-}
-
-// read adds one file, once, whatever names lead to it.
-func (l *loader) read(path string, s Scope) {
-	if slices.Contains(l.c.Without, s) || s != Managed && l.excluded(path) {
-		return
-	}
-	if l.absent[path] {
-		return
-	}
-	text, err := readText(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return
-	}
-	if err != nil {
-		l.notes = append(l.notes, Note{path, err.Error()})
-		return
-	}
-	real, err := fsys.Real(path)
-	if err != nil || l.seen[real] {
-		return
-	}
-	l.seen[real] = true
-	if l.c.Within != "" && s != Managed && s != User && fsys.Within(l.c.Within, path) && !fsys.Within(l.c.Within, real) {
-		l.notes = append(l.notes, Note{path, "it links to " + fsys.Printable(real) + ", outside this folder, which is not trusted (see hew trust)"})
-		return
-	}
-	if text == "" {
-		return
-	}
-	if l.total += len(text); l.total > maxTotal {
-		l.total -= len(text)
-		l.notes = append(l.notes, Note{path, fmt.Sprintf("with it the instructions would exceed %d MB", maxTotal>>20)})
-		return
-	}
-	l.files = append(l.files, File{path, s, text})
-}
-
-// readText reads a text file; a missing one is fs.ErrNotExist.
-func readText(path string) (string, error) {
-	f, st, err := fsys.OpenRegular(path)
-	if err != nil {
-		if st.Kind == fsys.KindMissing && fsys.CauseOf(err) == fsys.CauseMissing {
-			return "", fs.ErrNotExist
-		}
-		return "", err
-	}
-	defer func() { _ = f.Close() }() // only read
-	if st.Size > maxFile {
-		return "", fmt.Errorf("it has %d bytes, the limit is %d MB", st.Size, maxFile>>20)
-	}
-	raw, err := io.ReadAll(io.LimitReader(f, maxFile+1))
-	if err != nil {
-		return "", fmt.Errorf("reading failed: %w", err)
-	}
-	text := strings.TrimPrefix(string(raw), "\ufeff")
-	switch {
-	case len(raw) > maxFile:
-		return "", fmt.Errorf("it has more than %d MB", maxFile>>20)
-	case strings.ContainsRune(text, 0):
-		return "", errors.New("it is binary")
-	case !utf8.ValidString(text):
-		return "", errors.New("it is not UTF-8 text")
-	}
-	return strings.TrimSpace(strings.ReplaceAll(text, "\r\n", "\n")), nil
-}

@@ -31,7 +31,12 @@ func tree(t *testing.T, files map[string]string) string {
 
 func found(t *testing.T, root string, c Config) []string {
 	t.Helper()
-	files, notes := Load(c)
+	in := Load(c)
+	return shown(t, root, in.Files(), in.Notes())
+}
+
+func shown(t *testing.T, root string, files []File, notes []Note) []string {
+	t.Helper()
 	var out []string
 	for _, f := range files {
 		rel, err := filepath.Rel(root, f.Path)
@@ -41,6 +46,9 @@ func found(t *testing.T, root string, c Config) []string {
 		out = append(out, string(f.Scope)+" "+filepath.ToSlash(rel)+" "+f.Text)
 	}
 	for _, n := range notes {
+		if n.Quiet {
+			continue
+		}
 		rel, _ := filepath.Rel(root, n.Path)
 		out = append(out, "note "+filepath.ToSlash(rel)+" "+n.Text)
 	}
@@ -53,7 +61,7 @@ func TestOrder(t *testing.T) {
 		"w/CLAUDE.md": "p1", "w/.claude/CLAUDE.md": "p2", "w/CLAUDE.local.md": "l1", "w/AGENTS.md": "no",
 		"w/a/AGENTS.md": "p3", "w/a/b/CLAUDE.md": "\ufeff\r\np4\r\nq\r\n\r\n", "w/a/b/CLAUDE.local.md": "l2", "w/a/b/c/CLAUDE.md": "below",
 	})
-	c := Config{Managed: root + "/etc", Home: root + "/home", Cwd: filepath.Join(root, "w", "a", "b")}
+	c := Config{Managed: root + "/etc", Home: root + "/home", Cwd: filepath.Join(root, "w", "a", "b"), Agents: AgentsPerFolder}
 	want := []string{
 		"Managed etc/CLAUDE.md m", "User home/CLAUDE.md u", "Project w/CLAUDE.md p1", "Project w/.claude/CLAUDE.md p2", "Local w/CLAUDE.local.md l1",
 		"Project w/a/AGENTS.md p3", "Project w/a/b/CLAUDE.md p4\nq", "Local w/a/b/CLAUDE.local.md l2",
@@ -71,7 +79,7 @@ func TestOrder(t *testing.T) {
 		t.Errorf("excluded: %s", d)
 	}
 	c.Managed, c.ManagedText = "", " from settings\n"
-	if files, _ := Load(c); len(files) != 2 || files[0] != (File{"managed settings", Managed, "from settings"}) {
+	if files := Load(c).Files(); len(files) != 2 || files[0].Path != "managed settings" || files[0].Text != "from settings" {
 		t.Errorf("managed text: %v", files)
 	}
 }
@@ -130,7 +138,8 @@ func TestUnusableFiles(t *testing.T) {
 func TestTotalIsBounded(t *testing.T) {
 	big := strings.Repeat("x", maxFile)
 	root := tree(t, map[string]string{"CLAUDE.md": big, "a/CLAUDE.md": big, "a/b/CLAUDE.md": big, "a/b/c/CLAUDE.md": "small"})
-	files, notes := Load(Config{Cwd: filepath.Join(root, "a", "b", "c")})
+	in := Load(Config{Cwd: filepath.Join(root, "a", "b", "c")})
+	files, notes := in.Files(), in.Notes()
 	if len(files) != 2 || len(notes) != 2 || !strings.Contains(notes[0].String(), "exceed 8 MB") {
 		t.Errorf("%d files, %v", len(files), notes)
 	}
@@ -143,7 +152,10 @@ func TestLinksOutOfAnUntrustedCheckout(t *testing.T) {
 			t.Skip("left out: links out of a checkout (needs symbolic links): ", err)
 		}
 	}
-	c := Config{Cwd: filepath.Join(root, "up", "w", "x"), Within: filepath.Join(root, "up", "w")}
+	if err := os.Mkdir(filepath.Join(root, "up", "w", ".git"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	c := Config{Cwd: filepath.Join(root, "up", "w", "x"), Untrusted: true}
 	out := filepath.Join(root, "key")
 	want := []string{
 		"Project up/CLAUDE.md above", "Local up/w/CLAUDE.local.md inside",
@@ -152,7 +164,7 @@ func TestLinksOutOfAnUntrustedCheckout(t *testing.T) {
 	if d := cmp.Diff(want, found(t, root, c)); d != "" {
 		t.Error(d)
 	}
-	c.Within = ""
+	c.Untrusted = false
 	want = []string{"Project up/CLAUDE.md above", "Project up/w/CLAUDE.md secret", "Local up/w/CLAUDE.local.md inside"}
 	if d := cmp.Diff(want, found(t, root, c)); d != "" {
 		t.Error(d)
