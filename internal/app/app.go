@@ -86,6 +86,7 @@ func commands() []command {
 		{"permissions", "list|explain CALL|test FILE", "show what decides about calls, explain one, judge case tables", runPermissions, false},
 		{"hooks", "list|test EVENT", "list the hooks and why one does not run; try what an event runs", runHooks, false},
 		{"config", "lint [--json]", "say what is wrong in settings, hooks and permission rules", runConfig, false},
+		{"memory", "list [--json]|path", "list the instruction files and notes of this folder and why each is read or not; say where the notes are", runMemory, false},
 		{"trust", "[list] [--json]|accept|forget", "show what this folder would run or be granted, and agree to it or take that back", runTrust, false},
 		{"sandbox", "status [--json]|run -- COMMAND", "say what this machine can confine commands with, or run one confined", runSandbox, true},
 		{"auto-mode", "defaults|config", "print the rules of auto mode's classifier: hew's own, or those in force here", runAutoMode, false},

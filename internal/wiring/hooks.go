@@ -162,10 +162,8 @@ func (h *hooks) start(ctx context.Context, emit func(event.Body)) engine.Recepti
 	if r, blocked := dropped(o); blocked && o.Stopped {
 		return r
 	}
-	if (in.Source == "startup" || h.opened != "") && h.d.Wants("InstructionsLoaded") {
-		for _, f := range b.files() {
-			h.fire(ctx, hook.InstructionsLoaded{Path: f.Path, Memory: string(f.Scope), Reason: "session_start"}, emit)
-		}
+	if in.Source == "startup" || h.opened != "" {
+		h.instructed(ctx, b.files(), emit)
 	}
 	with := h.reminders("SessionStart", o.Context)
 	if o.InitialPrompt != "" {
@@ -227,6 +225,7 @@ func (h *hooks) late(emit func(event.Body)) []*msg.Message {
 func (h *hooks) Next(ctx context.Context, ended []event.ToolFinished, emit func(event.Body)) engine.Pause {
 	h.refresh(ctx, emit)
 	h.moved(ctx, emit)
+	h.instructed(ctx, h.b.lazy.told(), emit)
 	p := engine.Pause{}
 	if len(ended) > 0 && h.d.Wants("PostToolBatch") {
 		o := h.fire(ctx, batch(ended), emit)
@@ -269,6 +268,7 @@ func (h *hooks) moved(ctx context.Context, emit func(event.Body)) {
 
 // Stop tells that the agent is about to finish.
 func (h *hooks) Stop(ctx context.Context, last *msg.Message, emit func(event.Body)) loop.Stop {
+	h.instructed(ctx, h.b.lazy.told(), emit)
 	end := hook.Ending{Last: last.Text()}
 	for _, t := range h.tasks {
 		raw, err := encodeJSON(map[string]string{"task_id": t.ID, "task_type": t.Kind, "description": t.Summary})

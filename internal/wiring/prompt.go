@@ -8,7 +8,6 @@ import (
 	"github.com/hew-agent/hew/internal/core/engine"
 	"github.com/hew-agent/hew/internal/event"
 	"github.com/hew-agent/hew/internal/msg"
-	"github.com/hew-agent/hew/internal/state/memory"
 	"github.com/hew-agent/hew/internal/state/prompt"
 	"github.com/hew-agent/hew/internal/state/session"
 )
@@ -64,7 +63,7 @@ func (b *build) system(git *prompt.Git) []string {
 		return prompt.System(prompt.Config{Replace: text, Append: b.o.AppendPrompt})
 	}
 	return prompt.System(prompt.Config{
-		Replace: b.o.SystemPrompt, Append: b.o.AppendPrompt,
+		Replace: b.o.SystemPrompt, Append: b.o.AppendPrompt, Memory: b.aboutNotes(),
 		Env: prompt.Environment{
 			Cwd: b.place.Cwd, Roots: b.place.Roots[1:], Platform: runtime.GOOS + "/" + runtime.GOARCH,
 			Shell: filepath.Base(b.runner.Shell()), Git: git,
@@ -142,7 +141,7 @@ func (n *noting) Record(body event.Body) error {
 
 // start makes and records what stands before a new conversation.
 func (b *build) start(system []string, w *session.Writer) (*msg.Message, error) {
-	files := b.files()
+	files := append(b.files(), b.indexes()...)
 	var m *msg.Message
 	if !b.o.Bare {
 		m = prompt.Context(b.o.NewID(), b.o.Now(), files)
@@ -158,20 +157,4 @@ func (b *build) start(system []string, w *session.Writer) (*msg.Message, error) 
 		sources = append(sources, session.Source{Path: f.Path, Type: string(f.Scope)})
 	}
 	return m, w.Context(m, sources)
-}
-
-// instructions are the files of people's instructions.
-func (b *build) instructions() []memory.File {
-	if b.o.Bare || b.env("CLAUDE_CODE_DISABLE_CLAUDE_MDS") != "" {
-		return nil
-	}
-	files, notes := memory.Load(memory.Config{
-		Managed: b.o.getenv("HEW_MANAGED_DIR"), ManagedText: b.settings.Text("claudeMd"),
-		Home: b.home.Dir, Cwd: b.place.Cwd, Exclude: b.settings.ClaudeMDExcludes(),
-		Within: b.confines(),
-	})
-	for _, n := range notes {
-		b.notice(n.String())
-	}
-	return files
 }

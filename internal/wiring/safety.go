@@ -65,7 +65,7 @@ func (b *build) policy(specs []tool.Spec) (policy.Config, error) {
 		Layers:           b.layers(p), Mode: mode, Families: families, Tools: specs,
 		Project: b.place.Project, Home: b.o.userHome(), Roots: b.place.Roots[1:],
 		FS:        policy.FileSystem{CaseInsensitive: runtime.GOOS != "linux", Normalizing: runtime.GOOS == "darwin"},
-		Protected: b.protected(), Output: []string{b.place.SpillDir, b.tasks}, ManagedOnly: p.ManagedRulesOnly,
+		Protected: b.protected(), Output: []string{b.place.SpillDir, b.tasks}, Notes: b.noteFolders(), ManagedOnly: p.ManagedRulesOnly,
 		BlockReadsOutside: p.BlockReadsOutside, BlockWritesOutside: p.BlockWritesOutside,
 		NoPrompts: p.DenyInsteadOfAsking || b.o.NoPrompts, BypassDisabled: p.BypassDisabled,
 		Reader: b.facts, GitPrograms: b.gitPrograms(),

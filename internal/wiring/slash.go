@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 
 	"github.com/hew-agent/hew/internal/core/command"
 	"github.com/hew-agent/hew/internal/core/engine"
@@ -49,7 +48,7 @@ func (b *build) compact(ctx context.Context, instructions string, emit func(even
 // memoryFiles are the files of instructions that stand before the conversation.
 func (b *build) memoryFiles() []command.File {
 	var out []command.File
-	for _, f := range b.files() {
+	for _, f := range append(b.files(), b.indexes()...) {
 		out = append(out, command.File{Path: f.Path, Scope: f.Scope.Label(), Bytes: len(f.Text)})
 	}
 	return out
@@ -107,7 +106,7 @@ func (b *build) renew(ctx context.Context, title string) error {
 	}
 	b.place = b.conv.Engine.Place()
 	b.place.SpillDir = b.store.Results(id)
-	b.files = sync.OnceValue(b.instructions)
+	b.forgetFiles()
 	b.git = b.askGit(ctx)
 	b.variables["CLAUDE_CODE_SESSION_ID"] = id
 	for _, path := range b.seen.Paths() {

@@ -9,11 +9,20 @@ import (
 
 // sources are what speaks up while a conversation runs, in the order in which
 // it stands in the window: one line each.
-func (b *build) sources() []prompt.Source {
-	return []prompt.Source{
+func (b *build) sources(ctx context.Context) []prompt.Source {
+	out := []prompt.Source{
 		backgroundNotices{&b.background},
 		b.mcp,
 	}
+	if !b.uninstructed() {
+		b.lazy = &lazyFiles{b: b}
+		out = append(out, b.lazy)
+	}
+	if b.notebook != nil {
+		b.recall = b.remember(ctx)
+		out = append(out, b.recall)
+	}
+	return out
 }
 
 // backgroundNotices tells of background work that has ended.

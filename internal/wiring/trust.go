@@ -3,6 +3,7 @@ package wiring
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/hew-agent/hew/internal/backend/fsys"
 	"github.com/hew-agent/hew/internal/state/settings"
@@ -12,7 +13,7 @@ import (
 // judgeFolder settles what counts of what the folder asks for, before any of it
 // is read for use, and tells in one line what does not.
 func (b *build) judgeFolder() {
-	b.trust = trust.Check(trust.Config{Settings: b.settingsConfig, Run: b.o.Consent, ReadOnly: !b.keeps})
+	b.trust = trust.Check(trust.Config{Settings: b.settingsConfig, Run: b.o.Consent, ReadOnly: !b.keeps, Includes: b.includes})
 	b.settingsConfig.Trust, b.settingsConfig.BaseURLs = b.trust.Level, b.trust.BaseURLs
 	if text := b.skipped(); text != "" {
 		b.notice(text)
@@ -30,7 +31,9 @@ func (b *build) confines() string {
 
 func (b *build) skipped() string {
 	v := b.trust
-	items := v.Skipped(b.settingsConfig.Sources)
+	items := slices.DeleteFunc(v.Skipped(b.settingsConfig.Sources), func(it trust.Item) bool {
+		return it.Kind == trust.Outside // told file by file; see instructions
+	})
 	if len(items) == 0 {
 		if v.Trouble != nil && v.Level == settings.Untrusted {
 			return "this folder counts as untrusted: " + v.Trouble.Error()
@@ -68,7 +71,7 @@ func AcceptFolder(ctx context.Context, o Options) (trust.Verdict, error) {
 	if err := b.locate(); err != nil {
 		return trust.Verdict{}, err
 	}
-	return trust.Accept(ctx, trust.Config{Settings: b.settingsConfig})
+	return trust.Accept(ctx, trust.Config{Settings: b.settingsConfig, Includes: b.includes})
 }
 
 // ForgetFolder takes the user's yes back.

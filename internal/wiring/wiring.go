@@ -180,9 +180,14 @@ type build struct {
 	seen           fsys.ReadState // what the model knows of which file
 	noted          *noting        // nil when nothing is kept
 	facts          *shellread.Reader
-	trust          trust.Verdict        // what the folder asks for, and whether the user agreed
-	keeps          bool                 // a first sight of a trusted folder is recorded
-	files          func() []memory.File // instructions, read once
+	trust          trust.Verdict               // what the folder asks for, and whether the user agreed
+	keeps          bool                        // a first sight of a trusted folder is recorded
+	disk           memory.Disk                 // what instructions were read from
+	memory         func() *memory.Instructions // read once
+	files          func() []memory.File        // instructions of the start
+	recall         *recall                     // nil when auto memory is off
+	notebook       *memory.Notebook            // nil when auto memory is off
+	lazy           *lazyFiles                  // nil without instructions
 	said           *classify.Transcript
 	judge          *classify.Classifier // nil when auto mode is switched off
 }
@@ -212,7 +217,9 @@ func (b *build) open(ctx context.Context) (*Conversation, error) {
 	if err := b.session(); err != nil {
 		return nil, err
 	}
-	b.files = sync.OnceValue(b.instructions)
+	b.memory = sync.OnceValue(b.instructions)
+	b.files = func() []memory.File { return b.memory().Files() }
+	b.notebook = b.ownNotes()
 	if err := b.commands(ctx); err != nil {
 		return nil, err
 	}
@@ -243,7 +250,7 @@ func (b *build) open(ctx context.Context) (*Conversation, error) {
 		Session: b.id, Place: b.place, Model: model, Tools: tools, More: b.mcp.tools, Gate: b.gateRef,
 		Bound:    compact.Budget{Dir: b.place.SpillDir, Write: writeFile}.Bound,
 		MaxTurns: b.o.MaxTurns, Limits: engine.Limits{USD: b.o.MaxBudget, OutputTokens: b.o.TaskBudget},
-		Sources: b.sources(), Tasks: b.taskChanges, Interactive: b.o.Interactive, Events: b.o.Events, Trace: b.o.Trace,
+		Sources: b.sources(ctx), Tasks: b.taskChanges, Interactive: b.o.Interactive, Events: b.o.Events, Trace: b.o.Trace,
 		Concurrency: b.number("CLAUDE_CODE_MAX_TOOL_USE_CONCURRENCY"),
 		Now:         b.o.Now, Sleep: b.o.Sleep, Jitter: b.o.Jitter, NewID: b.o.NewID,
 	}

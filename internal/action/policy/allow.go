@@ -65,7 +65,7 @@ func (c *chain) readAllowed(n *judged) (finding, bool) {
 		return finding{why: "reading inside the working directories"}, true
 	}
 	if c.output(n.place) {
-		return finding{why: "reading what this session's commands printed"}, true
+		return finding{why: "reading what this session keeps for the model"}, true
 	}
 	if r := c.readRule(n.place); r != nil {
 		return finding{rule: r}, true
@@ -93,6 +93,9 @@ func (c *chain) readRule(pl place) *Rule {
 }
 
 func (c *chain) editAllowed(n *judged) (finding, bool) {
+	if c.within(n.place, c.s.cfg.Notes) != nil {
+		return finding{why: "writing the model's own notes"}, true
+	}
 	if (c.s.mode() == AcceptEdits || c.s.mode() == Auto) && c.inside(n.place) {
 		return finding{why: "the mode " + string(c.s.mode()) + " accepts edits inside the working directories"}, true
 	}

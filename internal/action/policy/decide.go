@@ -305,7 +305,7 @@ func (c *chain) unsafe() (f finding, forced, ok bool) {
 		n := &c.needs[i]
 		switch n.Kind {
 		case tool.NeedEdit:
-			if !bypass && c.s.mode() != Plan && c.s.protected(n.place) {
+			if !bypass && c.s.mode() != Plan && c.guarded(n.place) {
 				return finding{why: n.Path + " decides what runs later, so writing it needs a person's approval"}, false, true
 			}
 		case tool.NeedExec:

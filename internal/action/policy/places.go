@@ -114,25 +114,38 @@ func (l *locator) inside(pl place) bool {
 	return true
 }
 
-// output reports whether a place is output of the session itself, by all its names.
+// output reports whether a place is output of the session itself, or a note, by all its names.
 func (l *locator) output(pl place) bool {
-	if pl.lost || len(l.s.cfg.Output) == 0 {
-		return false
-	}
-	for _, n := range pl.names {
-		if !slices.ContainsFunc(l.s.cfg.Output, func(dir string) bool { return l.outputDir(n, dir) }) {
-			return false
-		}
-	}
-	return true
+	return l.within(pl, l.s.cfg.Output) != nil || l.within(pl, l.s.cfg.Notes) != nil
 }
 
-func (l *locator) outputDir(name, dir string) bool {
-	if below(l.s.fold(name), l.s.fold(clean(dir))) {
-		return true
+// within returns the names of a place from the folders that it lies in, nil when
+// one of its names lies in none of them.
+func (l *locator) within(pl place, dirs []string) []string {
+	if pl.lost || len(dirs) == 0 {
+		return nil
 	}
-	real, ok := l.resolve(clean(dir))
-	return ok && below(l.s.fold(name), l.s.fold(clean(real)))
+	var rest []string
+	for _, n := range pl.names {
+		i := slices.IndexFunc(dirs, func(dir string) bool { return l.ownDir(n, dir) != "" })
+		if i < 0 {
+			return nil
+		}
+		rest = append(rest, l.s.fold(n)[len(l.ownDir(n, dirs[i])):])
+	}
+	return rest
+}
+
+// ownDir is the name of dir that the other name lies below, "" for none.
+func (l *locator) ownDir(name, dir string) string {
+	named := l.s.fold(clean(dir))
+	if below(l.s.fold(name), named) {
+		return named
+	}
+	if real, ok := l.resolve(clean(dir)); ok && below(l.s.fold(name), l.s.fold(clean(real))) {
+		return l.s.fold(clean(real))
+	}
+	return ""
 }
 
 // below reports whether p is dir or lies in it.

@@ -77,6 +77,10 @@ type Config struct {
 	// commands printed. Reading there needs no rule: the model has seen the
 	// beginning of it and is told where the rest is.
 	Output []string
+	// Notes are folders, absolute, where the model keeps its own notes: the file
+	// tools read and write there unasked, but for names that are protected below
+	// them. Rules, plan mode and links that lead out hold all the same.
+	Notes []string
 	// DocHosts are fetched unasked unless a rule says otherwise.
 	DocHosts []string
 

@@ -25,6 +25,16 @@ func (s *Snapshot) protected(pl place) bool {
 	return slices.ContainsFunc(pl.names, s.protectedName)
 }
 
+// guarded is protected, but among the model's own notes only what lies below
+// their folder counts: the folder itself is in the configuration home.
+func (c *chain) guarded(pl place) bool {
+	rest := c.within(pl, c.s.cfg.Notes)
+	if rest == nil {
+		return c.s.protected(pl)
+	}
+	return slices.ContainsFunc(rest, c.s.protectedName)
+}
+
 func (s *Snapshot) protectedName(n string) bool {
 	for _, p := range s.cfg.Protected {
 		if below(s.fold(n), s.fold(clean(p))) {

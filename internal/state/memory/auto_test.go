@@ -115,7 +115,7 @@ func TestChoice(t *testing.T) {
 	}
 	for reply, want := range map[string]string{
 		`["7.md","nope.md","6.md","5.md","7.md","4.md","3.md","2.md"]`: "7.md 6.md 5.md 4.md 3.md",
-		"```json\n[\"1.md\"]\n```": "1.md", "[]": "", "Sure: [\"2.md\"]": "2.md", "none": "error", `[1]`: "error", "": "error",
+		"```json\n[\"1.md\"]\n```":                                     "1.md", "[]": "", "Sure: [\"2.md\"]": "2.md", "none": "error", `[1]`: "error", "": "error",
 	} {
 		picked, err := Choice(reply, topics)
 		var names []string

@@ -28,6 +28,8 @@ const (
 // concurrent use.
 type Instructions struct {
 	l             *loader
+	files         []File          // of the start
+	notes         []Note          // of the start
 	seen, visited map[string]bool // as they were after the start
 	waiting       []rule
 }
@@ -54,7 +56,7 @@ func Load(c Config) *Instructions {
 	}
 	l.project()
 	l.disk = &Disk{} // what is read later is read as it is then
-	return &Instructions{l, maps.Clone(l.seen), maps.Clone(l.visited), slices.Clone(l.waiting)}
+	return &Instructions{l, slices.Clip(l.files), slices.Clip(l.notes), maps.Clone(l.seen), maps.Clone(l.visited), slices.Clone(l.waiting)}
 }
 
 // project reads the folders from the root down to the working directory, and
@@ -72,10 +74,10 @@ func (l *loader) project() {
 }
 
 // Files are the files of the start, in the order in which the model sees them.
-func (in *Instructions) Files() []File { return in.l.files }
+func (in *Instructions) Files() []File { return in.files }
 
 // Notes tell of files that were left out at the start, and of odd ones.
-func (in *Instructions) Notes() []Note { return in.l.notes }
+func (in *Instructions) Notes() []Note { return in.notes }
 
 // Outside lists what files of the project include from outside of it, allowed
 // or not.
@@ -183,7 +185,7 @@ func (l *loader) folder(s Scope, paths []string, agents bool, at origin) {
 	switch {
 	case agents && (!has || l.c.Agents == AgentsAlways):
 		l.take(path, s, at)
-	case l.c.Thorough && l.disk.kind(path) == fsys.KindRegular:
+	case l.c.Thorough && l.disk.kind(path) == fsys.KindRegular && !l.seen[l.disk.read(path).real]:
 		why := "a CLAUDE.md of this project is read instead (see agentsMd)"
 		if l.c.Agents == AgentsNever {
 			why = "agentsMd is never"

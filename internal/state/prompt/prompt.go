@@ -25,12 +25,19 @@ type Config struct {
 	Replace string
 	// Append follows whatever comes before it.
 	Append string
+	// Memory tells the model about its own notes, "" when it keeps none. It is a
+	// part of hew's own text.
+	Memory string
 	Env    Environment
 }
 
 // System is the system prompt, a text a block. It is not empty.
 func System(c Config) []string {
-	out := []string{strings.TrimSpace(systemText), c.Env.text()}
+	own := strings.TrimSpace(systemText)
+	if c.Memory != "" {
+		own += "\n\n" + clean(c.Memory)
+	}
+	out := []string{own, c.Env.text()}
 	if text := clean(c.Replace); text != "" {
 		out = []string{text}
 	}

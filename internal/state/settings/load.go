@@ -47,9 +47,7 @@ func systemManagedDir() string {
 }
 
 // Managed is the folder of administrators' files.
-func (c Config) Managed() string { return c.managedDir() }
-
-func (c Config) managedDir() string {
+func (c Config) Managed() string {
 	if c.ManagedDir != "" {
 		return c.ManagedDir
 	}
@@ -184,7 +182,7 @@ func (l *loader) flag() {
 
 // managed reads the main file, then the drop-ins in alphabetical order; a later one wins.
 func (l *loader) managed() {
-	dir := l.c.managedDir()
+	dir := l.c.Managed()
 	l.file(Origin{Scope: Managed, File: filepath.Join(dir, "managed-settings.json")})
 	dropIns := filepath.Join(dir, "managed-settings.d")
 	entries, err := os.ReadDir(dropIns)

@@ -130,6 +130,8 @@ var keyRules = sync.OnceValue(func() map[string]keyRule {
 		"skillListingMaxDescChars":                         {want: wantNumber},
 		"bashOutputMaxChars":                               {want: wantNumber},
 		"taskOutputMaxChars":                               {want: wantNumber},
+		"agentsMd":                                         {want: wantString, choice: []string{"project", "folder", "always", "never"}},
+		"autoMemoryDirectory":                              {want: wantString, hold: untilOwn},
 		"claudeMd":                                         {want: wantString, who: onlyManaged},
 		"processWrapper":                                   {who: notRepo},
 		"footerLinksRegexes":                               {who: notRepo},
@@ -147,7 +149,7 @@ var keyRules = sync.OnceValue(func() map[string]keyRule {
 		"crossSessionInbound":                              {want: wantString, choice: []string{"accept", "hold", "refuse"}, strict: `"refuse"`},
 	}
 	fill(t, keyRule{want: wantBool}, "alwaysThinkingEnabled autoCompactEnabled autoMemoryEnabled fileCheckpointingEnabled includeGitInstructions includeCoAuthoredBy respectGitignore skipWebFetchPreflight showThinkingSummaries enforceAvailableModels disableAgentView disableWorkflows enableWorkflows disableBundledSkills disableSkillShellExecution isolatePeerMachines remoteControlAtStartup disableRemoteControl disableClaudeAiConnectors verbose")
-	fill(t, keyRule{want: wantString}, "model language outputStyle agent plansDirectory autoMemoryDirectory theme editorMode defaultShell minimumVersion autoUpdatesChannel")
+	fill(t, keyRule{want: wantString}, "model language outputStyle agent plansDirectory theme editorMode defaultShell minimumVersion autoUpdatesChannel")
 	fill(t, keyRule{want: wantStrings}, "claudeMdExcludes allowedHttpHookUrls httpHookAllowedEnvVars companyAnnouncements")
 	fill(t, keyRule{want: wantString, hold: untilAny}, "apiKeyHelper awsAuthRefresh awsCredentialExport gcpAuthRefresh otelHeadersHelper proxyAuthHelper")
 	fill(t, keyRule{want: wantObject, hold: untilAny}, "statusLine subagentStatusLine fileSuggestion")

@@ -66,6 +66,18 @@ func ReadTrust(h Home, cwd string) (Trust, error) {
 	return Untrusted, nil
 }
 
+// IncludesApproved tells whether another tool of the ecosystem has noted the user's yes to instruction files that include
+// files from outside of the folder.
+func IncludesApproved(h Home, cwd string) bool {
+	raw, _, err := fsys.ReadRaw(h.State(), fsys.Limits{})
+	var state struct {
+		Projects map[string]struct {
+			Approved any `json:"hasClaudeMdExternalIncludesApproved"`
+		} `json:"projects"`
+	}
+	return err == nil && fsys.CheckJSON(raw) == nil && json.Unmarshal(raw, &state) == nil && state.Projects[TrustKey(cwd)].Approved == true
+}
+
 // AcceptTrust writes the mark for cwd.
 func AcceptTrust(ctx context.Context, h Home, cwd string) error {
 	return fsys.UpdateJSON(ctx, h.State(), fsys.WriteOptions{Mode: 0o600}, func(d *fsys.JSONDoc) error {

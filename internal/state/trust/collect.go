@@ -50,6 +50,20 @@ func Collect(c settings.Config) ([]Item, error) {
 	return k.items, k.err
 }
 
+// collect adds to what Collect finds what instruction files include.
+func (c Config) collect() ([]Item, error) {
+	items, err := Collect(c.Settings)
+	if c.Includes == nil {
+		return items, err
+	}
+	k := &collector{root: settings.CheckoutRoot(c.Settings.Cwd), folder: folder(c.Settings.Cwd)}
+	for _, in := range c.Includes() {
+		// The repository does not supply the file, but it says which one is meant.
+		k.add(Outside, in.Real, in.From, false, []byte(in.Real))
+	}
+	return append(items, k.items...), err
+}
+
 type collector struct {
 	cwd, root, folder string
 	items             []Item
@@ -119,7 +133,7 @@ func (k *collector) setting(h settings.HeldKey) {
 		switch kind {
 		case Hook, Helper, Plugin, Other, Variable:
 			k.stringsOf(raw)
-		case BaseURL, AllowRule, Directory, Mode, Marketplace, Sandbox, Server, Agent, Skill, Command, Script:
+		case BaseURL, AllowRule, Directory, Mode, Marketplace, Sandbox, Outside, Server, Agent, Skill, Command, Script:
 		}
 	}
 	switch key := h.Key; {
@@ -137,6 +151,8 @@ func (k *collector) setting(h settings.HeldKey) {
 		k.eachElement(h.Raw, func(raw json.RawMessage) { one(Directory, text(raw), raw) })
 	case key == "permissions.defaultMode":
 		one(Mode, text(h.Raw), h.Raw)
+	case key == "autoMemoryDirectory":
+		one(Directory, text(h.Raw), h.Raw)
 	case strings.HasPrefix(key, "sandbox."):
 		one(Sandbox, key, h.Raw)
 	case key == "extraKnownMarketplaces":

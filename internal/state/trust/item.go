@@ -27,6 +27,7 @@ const (
 	Command     Kind = "command file"
 	Script      Kind = "script"
 	Sandbox     Kind = "sandbox setting"
+	Outside     Kind = "outside include"
 	Other       Kind = "setting"
 )
 

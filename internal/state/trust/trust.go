@@ -20,9 +20,16 @@ type Config struct {
 	Settings settings.Config
 	// Run is what the user said for this run only.
 	Run Consent
+	// Includes lists what the folder's instruction files include from outside of
+	// it. Optional.
+	Includes func() []Include
 	// ReadOnly keeps Check from recording what it sees for the first time.
 	ReadOnly bool
 }
+
+// Include is a file outside of the folder that an instruction file of the folder
+// gives to the model; both absolute, Real canonical.
+type Include struct{ Real, From string }
 
 // Consent is a person's word for one run.
 type Consent int
@@ -58,6 +65,8 @@ type Verdict struct {
 	// Level and BaseURLs are what settings are loaded with.
 	Level    settings.Trust
 	BaseURLs settings.Confirmed
+	// Includes tells that includes from outside count; see Included.
+	Includes settings.Confirmed
 	// Items are what the folder would run or be granted.
 	Items []Item
 	// Changes lead from what was agreed to to Items; filled when State is Changed.
@@ -66,6 +75,7 @@ type Verdict struct {
 	Key string
 	// Trouble says why the state is Undecided.
 	Trouble error
+	all     bool // everything counts in this run
 }
 
 // Check collects what the folder asks for and compares it with what the user
@@ -74,7 +84,7 @@ type Verdict struct {
 func Check(c Config) Verdict {
 	v := Verdict{Key: settings.TrustKey(c.Settings.Cwd), State: Nothing}
 	var err error
-	v.Items, err = Collect(c.Settings)
+	v.Items, err = c.collect()
 	mark, markErr := settings.ReadTrust(c.Settings.Home, c.Settings.Cwd)
 	if err = errors.Join(err, markErr); err != nil {
 		v.State, v.Trouble = Undecided, err
@@ -115,14 +125,16 @@ func (v *Verdict) compare(c Config, mark settings.Trust) {
 	if len(v.Items) == 0 {
 		v.State = Nothing
 	}
-	v.BaseURLs = settings.Confirmed(mark == settings.Trusted && old.Source == byUser)
+	own := mark == settings.Trusted
+	v.BaseURLs = settings.Confirmed(own && old.Source == byUser)
+	v.Includes = settings.Confirmed(own && v.includes() && (old.Source == byUser || settings.IncludesApproved(c.Settings.Home, c.Settings.Cwd)))
 }
 
 // granted adds the word for this run.
 func (v Verdict) granted(run Consent) Verdict {
 	switch run {
 	case ConsentAll:
-		v.Level, v.BaseURLs = settings.Trusted, true
+		v.Level, v.BaseURLs, v.Includes, v.all = settings.Trusted, true, true, true
 	case ConsentRun:
 		v.Level = max(v.Level, settings.ParentTrusted)
 	case ConsentNone:
@@ -153,6 +165,8 @@ func (v Verdict) counts(k Kind) bool {
 	switch k {
 	case BaseURL:
 		return bool(v.BaseURLs)
+	case Outside:
+		return bool(v.Includes)
 	case AllowRule, Directory, Mode, Marketplace, Sandbox:
 		return v.Level == settings.Trusted
 	case Hook, Variable, Helper, Server, Plugin, Agent, Skill, Command, Script, Other:
@@ -160,10 +174,20 @@ func (v Verdict) counts(k Kind) bool {
 	return v.Level != settings.Untrusted
 }
 
+func (v Verdict) includes() bool {
+	return slices.ContainsFunc(v.Items, func(it Item) bool { return it.Kind == Outside })
+}
+
+// Included tells whether an instruction file of the folder may include the file
+// of this canonical name from outside.
+func (v Verdict) Included(real string) bool {
+	return v.all || bool(v.Includes) && slices.ContainsFunc(v.Items, func(it Item) bool { return it.Kind == Outside && it.Text == real })
+}
+
 // Accept records the user's yes to what the folder asks for now: the mark that
 // the ecosystem's tools share, and the content beside it.
 func Accept(ctx context.Context, c Config) (Verdict, error) {
-	items, err := Collect(c.Settings)
+	items, err := c.collect()
 	if err != nil {
 		return Verdict{}, err
 	}
