@@ -84,6 +84,7 @@ func commands() []command {
 		{"auth", "status [--json|--text]", "say which credential would be used, without showing it", runAuth, false},
 		{"doctor", "", "check the installation and the settings; changes nothing", runDoctor, false},
 		{"permissions", "list|explain CALL|test FILE", "show what decides about calls, explain one, judge case tables", runPermissions, false},
+		{"sessions", "list|show|search|export|fork|rename|prune|redact", "look into past sessions and keep them in order; --help shows more", runSessions, false},
 		{"hooks", "list|test EVENT", "list the hooks and why one does not run; try what an event runs", runHooks, false},
 		{"config", "lint [--json]", "say what is wrong in settings, hooks and permission rules", runConfig, false},
 		{"memory", "list [--json]|path", "list the instruction files and notes of this folder and why each is read or not; say where the notes are", runMemory, false},

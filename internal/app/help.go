@@ -11,6 +11,9 @@ func runHelp(e Env, args []string) error {
 	if len(args) > 0 {
 		for _, c := range commands() {
 			if c.name == args[0] {
+				if c.name == "sessions" {
+					return runSessions(e, []string{"help"})
+				}
 				_, err := fmt.Fprintf(e.Stdout, "hew %s %s\n\n%s\n", c.name, c.args, upper(c.help))
 				return err
 			}

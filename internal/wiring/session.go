@@ -22,15 +22,20 @@ func (n *NoSession) Error() string {
 	return "No conversation found with session ID: " + n.Name
 }
 
+// projectKey is the name of the folder that the project's sessions are in.
+func (b *build) projectKey() (string, error) {
+	name := b.o.getenv("CLAUDE_CODE_PROJECT_DIR_NAME")
+	if name == "" || !b.home.Moved {
+		return session.Key(b.place.Project), nil
+	}
+	return session.ChosenKey(name)
+}
+
 // session opens the transcript: a new one, one to go on with, or a copy.
 func (b *build) session() error {
-	key := session.Key(b.place.Project)
-	if name := b.o.getenv("CLAUDE_CODE_PROJECT_DIR_NAME"); name != "" && b.home.Moved {
-		chosen, err := session.ChosenKey(name)
-		if err != nil {
-			return err
-		}
-		key = chosen
+	key, err := b.projectKey()
+	if err != nil {
+		return err
 	}
 	b.store = session.Store{Home: b.home.Dir, Project: key}
 	if b.o.SessionID != "" && !session.ValidID(b.o.SessionID) {
@@ -72,6 +77,9 @@ func unwritable(err error) bool {
 
 func (b *build) opened(log *session.Log) {
 	b.log, b.closeLog = log, sync.OnceValue(log.Close)
+	if !b.o.Bare {
+		b.conv.close = append(b.conv.close, b.clean)
+	}
 	b.conv.close = append(b.conv.close, b.closeLog)
 	if w := log.Warning(); w != "" {
 		b.notice(w)

@@ -221,9 +221,15 @@ func (s Store) Find(name string) (Summary, error) {
 	} else {
 		found, err = s.byTitle(name)
 	}
-	switch {
-	case err != nil:
+	if err != nil {
 		return Summary{}, err
+	}
+	return one(name, found)
+}
+
+// one is the only session found.
+func one(name string, found []Summary) (Summary, error) {
+	switch {
 	case len(found) == 1 && found[0].Problem != "":
 		return Summary{}, &Unreadable{found[0]}
 	case len(found) == 1:
@@ -232,6 +238,38 @@ func (s Store) Find(name string) (Summary, error) {
 		return Summary{}, &Ambiguous{Name: name, Matches: found}
 	}
 	return Summary{}, fmt.Errorf("no session found with id or name %q: %w", name, fs.ErrNotExist)
+}
+
+// Resolve is Find that also takes the beginning of an id, of four characters
+// or more, that only one session of the project, else of the home, has.
+func (s Store) Resolve(name string) (Summary, error) {
+	sum, err := s.Find(name)
+	if !errors.Is(err, fs.ErrNotExist) || len(name) < 4 {
+		return sum, err
+	}
+	stores, err := Stores(s.Home)
+	if err != nil {
+		return Summary{}, err
+	}
+	for _, in := range [][]Store{{s}, stores} {
+		var found []Summary
+		for _, st := range in {
+			ids, err := st.files()
+			if err != nil {
+				continue // no folder
+			}
+			for _, id := range ids {
+				if strings.HasPrefix(id, strings.ToLower(name)) {
+					sum, _ := st.there(id)
+					found = append(found, sum)
+				}
+			}
+		}
+		if len(found) > 0 {
+			return one(name, found)
+		}
+	}
+	return one(name, nil)
 }
 
 func (s Store) byID(id string) ([]Summary, error) {

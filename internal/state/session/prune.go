@@ -67,7 +67,11 @@ func (r Retention) Plan(all []Summary) []Doomed {
 	slices.SortFunc(all, func(a, b Summary) int { return newestFirst(b, a) }) // the oldest first
 	weights := make([]int64, len(all))
 	total := int64(0)
-	parallel(len(all), func(i int) { weights[i] = all[i].Weight() })
+	parallel(len(all), func(i int) {
+		if r.Size > 0 || r.old(all[i]) {
+			weights[i] = all[i].Weight()
+		}
+	})
 	for _, w := range weights {
 		total += w
 	}
@@ -76,7 +80,7 @@ func (r Retention) Plan(all []Summary) []Doomed {
 	for i, s := range all {
 		why := ""
 		switch {
-		case r.Age > 0 && r.Now.Sub(s.Modified) > r.Age:
+		case r.old(s):
 			why = "age"
 		case r.Size > 0 && total > r.Size:
 			why = "size"
@@ -94,6 +98,8 @@ func (r Retention) Plan(all []Summary) []Doomed {
 	keepReferred(all, out, goes)
 	return out
 }
+
+func (r Retention) old(s Summary) bool { return r.Age > 0 && r.Now.Sub(s.Modified) > r.Age }
 
 // keepReferred takes out of a plan what a fork that stays refers to, also over several forks.
 func keepReferred(all []Summary, plan []Doomed, goes map[string]int) {

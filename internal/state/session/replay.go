@@ -48,6 +48,7 @@ func Replay(path string, visit func(Entry) error) ([]Report, error) {
 	if err := l.scan(); err != nil {
 		return l.reports, failed("read transcript", path, err)
 	}
+	l.mainIfAlone()
 	t, err := l.newTree()
 	if err != nil {
 		return l.reports, failed("read transcript", path, err)
@@ -66,6 +67,18 @@ func Replay(path string, visit func(Entry) error) ([]Report, error) {
 		}
 	}
 	return l.reports, nil
+}
+
+// mainIfAlone makes the sidechain of a subagent's file the conversation.
+func (l *loader) mainIfAlone() {
+	for _, r := range l.recs {
+		if !r.sidechain {
+			return
+		}
+	}
+	for i := range l.recs {
+		l.recs[i].sidechain = false
+	}
 }
 
 // history is every entry from the first on that led to the leaf, in the order

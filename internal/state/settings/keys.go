@@ -99,12 +99,20 @@ func (s *Settings) AvailableModels() (models []string, ok bool) {
 // APIKeyHelper is the command that prints an API key, "" when not set.
 func (s *Settings) APIKeyHelper() string { return s.Text("apiKeyHelper") }
 
-// CleanupPeriodDays is the age at which transcripts may be removed; 30 when not set or below 0.
+// CleanupPeriodDays is the age at which transcripts may be removed; 30 when not set or below 0, and 0 for never.
 func (s *Settings) CleanupPeriodDays() int {
 	if v, ok := s.Number("cleanupPeriodDays"); ok && v >= 0 && v < 1<<30 {
 		return int(v)
 	}
 	return 30
+}
+
+// CleanupMaxBytes is how many bytes all sessions may take before the oldest may be removed; 0, no bound, when not set.
+func (s *Settings) CleanupMaxBytes() int64 {
+	if v, ok := s.Number("cleanupMaxBytes"); ok && v > 0 && v < 1<<60 {
+		return int64(v)
+	}
+	return 0
 }
 
 // IncludeGitInstructions says whether the system prompt has git's state and how to commit; true when not set.

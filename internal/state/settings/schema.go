@@ -125,7 +125,8 @@ var keyRules = sync.OnceValue(func() map[string]keyRule {
 		"modelOverrides":                                   {want: wantObject},
 		"effortLevel":                                      {want: wantString},
 		"attribution":                                      {want: wantObject},
-		"cleanupPeriodDays":                                {want: wantNumber},
+		"cleanupPeriodDays":                                {want: wantNumber, who: notRepo}, // it deletes sessions of all projects
+		"cleanupMaxBytes":                                  {want: wantNumber, who: notRepo},
 		"skillListingBudgetFraction":                       {want: wantNumber},
 		"skillListingMaxDescChars":                         {want: wantNumber},
 		"bashOutputMaxChars":                               {want: wantNumber},
