@@ -87,6 +87,7 @@ func runOptions() []option {
 		{name: "thinking", arity: one, value: "kind", group: groupModel, choices: []string{"adaptive", "enabled", "disabled"}, help: "whether the model thinks before it answers", bind: text(func(o *Options) *string { return &o.Thinking })},
 		{name: "max-thinking-tokens", arity: one, value: "n", group: groupModel, help: "thinking budget for models that need one; 0 leaves it to hew", bind: number(func(o *Options) *int { return &o.MaxThinking })},
 		{name: "betas", arity: one, value: "a,b,…", group: groupModel, help: "extra beta headers for the API", bind: text(func(o *Options) *string { return &o.Betas })},
+		{name: "autocompact", arity: one, value: "auto|tokens", group: groupModel, help: "size of the window that automatic compaction keeps free, 100k to 1M (auto: the model's)", bind: text(func(o *Options) *string { return &o.AutoCompact })},
 		{name: "max-turns", arity: one, value: "n", group: groupModel, help: "stop after n model replies", bind: number(func(o *Options) *int { return &o.MaxTurns })},
 		{name: "max-budget-usd", arity: one, value: "amount", group: groupModel, help: "stop before the next request once this much is spent", bind: func(o *Options, f *pflag.FlagSet, name, short, help string) {
 			f.Float64VarP(&o.MaxBudget, name, short, 0, help)
@@ -153,6 +154,7 @@ type Options struct {
 	Resume, SessionID, Name, Model, Fallback, Effort     string
 	Thinking, Betas                                      string
 	MaxThinking, MaxTurns, TaskBudget                    int
+	AutoCompact                                          string
 	MaxBudget                                            float64
 	SystemPrompt, SystemPromptFile                       string
 	AppendPrompt, AppendPromptFile, Schema               string

@@ -46,7 +46,7 @@ func (b *build) tools(ctx context.Context) ([]tool.Tool, error) {
 		Seen: seen, Interactive: b.o.Interactive, Tasks: b.tasksFolder(),
 		Mode:      func() string { return b.gateRef.Mode() },
 		AfterPlan: func() string { return b.gateRef.AfterPlan() },
-		Hidden:    b.hidden, Now: b.o.Now,
+		Hidden:    b.hidden, Now: b.o.Now, Todos: &b.todos,
 		Search: lateSearch(sync.OnceValue(b.search)), Limits: builtin.Limits{TaskOutput: b.number("BASH_MAX_OUTPUT_LENGTH")},
 	}
 	if b.env("CLAUDE_CODE_DISABLE_BACKGROUND_TASKS") == "" {

@@ -24,7 +24,6 @@ import (
 	"github.com/hew-agent/hew/internal/backend/mcp"
 	"github.com/hew-agent/hew/internal/backend/shell"
 	"github.com/hew-agent/hew/internal/core/command"
-	"github.com/hew-agent/hew/internal/core/compact"
 	"github.com/hew-agent/hew/internal/core/engine"
 	"github.com/hew-agent/hew/internal/event"
 	"github.com/hew-agent/hew/internal/msg"
@@ -72,6 +71,8 @@ type Options struct {
 	MaxThinking, MaxTurns   int
 	TaskBudget              int
 	MaxBudget               float64
+	// AutoCompact is the size of the window for compaction as given, "" for the settings'.
+	AutoCompact string
 
 	// SystemPrompt replaces hew's own when SystemGiven; AppendPrompt follows it.
 	SystemPrompt, AppendPrompt string
@@ -178,7 +179,8 @@ type build struct {
 	hooks          *hooks // nil in a bare run
 	mcp            *servers
 	seen           fsys.ReadState // what the model knows of which file
-	noted          *noting        // nil when nothing is kept
+	todos          builtin.Todos
+	noted          *noting // nil when nothing is kept
 	facts          *shellread.Reader
 	trust          trust.Verdict               // what the folder asks for, and whether the user agreed
 	keeps          bool                        // a first sight of a trusted folder is recorded
@@ -248,7 +250,6 @@ func (b *build) open(ctx context.Context) (*Conversation, error) {
 	b.gateRef = b.gate(snapshot)
 	cfg := engine.Config{
 		Session: b.id, Place: b.place, Model: model, Tools: tools, More: b.mcp.tools, Gate: b.gateRef,
-		Bound:    compact.Budget{Dir: b.place.SpillDir, Write: writeFile}.Bound,
 		MaxTurns: b.o.MaxTurns, Limits: engine.Limits{USD: b.o.MaxBudget, OutputTokens: b.o.TaskBudget},
 		Sources: b.sources(ctx), Tasks: b.taskChanges, Interactive: b.o.Interactive, Events: b.o.Events, Trace: b.o.Trace,
 		Concurrency: b.number("CLAUDE_CODE_MAX_TOOL_USE_CONCURRENCY"),
@@ -261,6 +262,7 @@ func (b *build) open(ctx context.Context) (*Conversation, error) {
 		cfg.Hooks = b.hooks
 	}
 	b.prompt(&cfg)
+	b.shaping(&cfg)
 	b.hear(&cfg)
 	b.conv.Engine = engine.New(cfg)
 	b.conv.Commands = b.slash(ctx)

@@ -43,6 +43,9 @@ func tokens(ms []*msg.Message) int {
 // textTokens is msg's estimate for a text, which has no JSON around it.
 func textTokens(s string) int { return len(s)*2/7 + 1 }
 
+// Estimate guesses the tokens of a text.
+func Estimate(s string) int { return textTokens(s) }
+
 // bytesOf is how many bytes of text fit into n tokens.
 func bytesOf(n int) int { return max(0, n*7/2) }
 

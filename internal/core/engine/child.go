@@ -63,7 +63,7 @@ func (e *Engine) Child(c Child) *Engine {
 	cfg.History, cfg.Start, cfg.Store, cfg.Sync = c.History, c.Start, c.Store, c.Sync
 	cfg.Shaper, cfg.Stops, cfg.Hooks = c.Shaper, c.Stops, c.Hooks
 	cfg.MaxTurns, cfg.Interactive = c.MaxTurns, c.Interactive
-	cfg.Output, cfg.Break, cfg.Sent = "", "", ""
+	cfg.Output, cfg.Break, cfg.Sent, cfg.Used, cfg.Fresh = "", "", "", 0, 0
 	cfg.Sources, cfg.Tasks, cfg.Limits, cfg.Events, cfg.Trace = c.Sources, nil, Limits{}, false, nil
 	child := New(cfg)
 	child.ledger.up, child.origin, child.up = e.ledger, c.Origin, e
@@ -116,7 +116,7 @@ func (e *Engine) mark(o event.Origin) event.Origin {
 func shown(b event.Body) bool {
 	switch b.(type) {
 	case event.Message, event.Retracted, event.ToolStarted, event.ToolFinished, event.Decided, event.HookRan,
-		event.Asked, event.Answered, event.ModelCall, event.Compacted, event.Notice, event.TaskChanged, event.Retrying:
+		event.Asked, event.Answered, event.ModelCall, event.Compacting, event.Compacted, event.Notice, event.TaskChanged, event.Retrying:
 		return true
 	case event.TurnStarted, event.Delta, event.ToolProgress, event.Shaped, event.Compacting, event.CommandRan, event.Done:
 		return false

@@ -102,6 +102,8 @@ type Config struct {
 	// Sent is the Prefix of the last request before a resume, "" when that is
 	// not known.
 	Sent string
+	// Used and Fresh are what is known of the size of History; see loop.Window.
+	Used, Fresh int
 	// Store records the conversation; Sync makes it survive a power cut. Optional together.
 	Store Recorder
 	Sync  func() error
@@ -165,6 +167,7 @@ type Engine struct {
 	broken, sent, sending string
 	place                 Place
 	history               []*msg.Message
+	used, seen            int // size of the first seen messages of history, 0 when not known; see loop.Window
 	started               bool
 	tried                 int // replies of this run that lacked the demanded output
 	cancel                context.CancelCauseFunc
@@ -179,6 +182,7 @@ func New(c Config) *Engine {
 	}
 	if e.started {
 		e.broken, e.sent = c.Break, c.Sent
+		e.used, e.seen = c.Used, len(c.History)-c.Fresh
 	}
 	for _, t := range c.Tools {
 		s := t.Spec()

@@ -57,8 +57,14 @@ func (e *Engine) query(label, model, system, user string) *provider.Request {
 	return r
 }
 
-// askOnce makes one request, books it, and reads the reply's text.
+// askOnce makes one request and reads the whole answer.
 func (e *Engine) askOnce(ctx context.Context, r *provider.Request) (string, error) {
+	text, stop, err := e.exchange(ctx, r)
+	return answered(r.Side, text, stop, err)
+}
+
+// exchange makes one request, books it, and reads the reply's text and why it ended.
+func (e *Engine) exchange(ctx context.Context, r *provider.Request) (reply, why string, err error) {
 	began := e.c.Now()
 	call := event.ModelCall{Model: r.Model, Side: r.Side}
 	ctx = provider.WithObserver(ctx, provider.Observer{Sent: func(n int) { call.Bytes = n }})
@@ -88,7 +94,7 @@ func (e *Engine) askOnce(ctx context.Context, r *provider.Request) (string, erro
 	call.Took, call.Err = e.c.Now().Sub(began), failure(failed)
 	e.ledger.add(e.c.Model.Lookup(r.Model), call.Usage)
 	e.aside.add(event.Event{Body: call})
-	return answered(r.Side, text.String(), stop, failed)
+	return text.String(), stop, failed
 }
 
 // answered judges how a reply ended: half an answer is none.

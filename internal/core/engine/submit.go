@@ -194,7 +194,7 @@ func (s *submission) pass(ev event.Event) {
 // close books the end of a run.
 func (s *submission) close(t event.Terminal) event.Terminal {
 	e := s.e
-	e.history = t.History
+	e.history, e.used, e.seen = t.History, t.Used, len(t.History)-t.Fresh
 	if s.failed == nil && e.c.Store != nil {
 		if err := errors.Join(e.c.Store.Cost(e.account()), e.c.Sync()); err != nil {
 			s.failed = &NotSaved{err}
@@ -238,7 +238,7 @@ func (s *submission) config(ctx context.Context, since Totals) loop.Config {
 	e.mu.Unlock()
 	return loop.Config{
 		Provider: e.c.Model.Provider, Models: models, Build: e.build, Tool: e.find, Env: e.env,
-		Gate: watched{e.c.Gate, &e.facts}, Shaper: s.shaper(), Steer: func(h []*msg.Message) []*msg.Message { return s.steer(ctx, h) }, Stops: s.stops, Apply: e.apply, Bound: e.c.Bound,
+		Gate: watched{e.c.Gate, &e.facts}, Shaper: s.shaper(), Used: e.used, Fresh: len(e.history) - e.seen, Steer: func(h []*msg.Message) []*msg.Message { return s.steer(ctx, h) }, Stops: s.stops, Apply: e.apply, Bound: e.c.Bound,
 		Spent:     func(name string, u msg.Usage) { e.ledger.add(e.c.Model.Lookup(name), u) },
 		Budget:    func() (event.Reason, string) { return s.budget(ctx, since) },
 		MaxTurns:  e.c.MaxTurns,
@@ -257,11 +257,18 @@ func (e *Engine) ceiling(name string) int {
 	return e.c.Model.Lookup(name).MaxOutput
 }
 
-// build lays out one request.
+// build lays out one request of the conversation.
 func (e *Engine) build(history []*msg.Message, a loop.Attempt) *provider.Request {
+	r := e.lay(history, a)
+	r.Break = e.breaks(a.Break, e.prefix(r.Model))
+	return r
+}
+
+// lay lays out a request.
+func (e *Engine) lay(history []*msg.Message, a loop.Attempt) *provider.Request {
 	m := e.c.Model.Lookup(a.Model)
 	r := &provider.Request{
-		Model: m.ID, MaxTokens: a.MaxTokens, Whole: a.Whole, Break: a.Break,
+		Model: m.ID, MaxTokens: a.MaxTokens, Whole: a.Whole,
 		Effort: e.c.Model.Effort, Mark: e.c.Model.CacheTTL, Session: e.Session(),
 	}
 	if r.MaxTokens == 0 {
@@ -280,7 +287,6 @@ func (e *Engine) build(history []*msg.Message, a loop.Attempt) *provider.Request
 	for _, s := range e.Offered() {
 		r.Tools = append(r.Tools, e.def(s))
 	}
-	r.Break = e.breaks(r.Break, e.prefix(m.ID))
 	e.c.Layout(r, history)
 	return r
 }

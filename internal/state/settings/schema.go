@@ -151,7 +151,7 @@ var keyRules = sync.OnceValue(func() map[string]keyRule {
 	}
 	fill(t, keyRule{want: wantBool}, "alwaysThinkingEnabled autoCompactEnabled autoMemoryEnabled fileCheckpointingEnabled includeGitInstructions includeCoAuthoredBy respectGitignore skipWebFetchPreflight showThinkingSummaries enforceAvailableModels disableAgentView disableWorkflows enableWorkflows disableBundledSkills disableSkillShellExecution isolatePeerMachines remoteControlAtStartup disableRemoteControl disableClaudeAiConnectors verbose")
 	fill(t, keyRule{want: wantString}, "model language outputStyle agent plansDirectory theme editorMode defaultShell minimumVersion autoUpdatesChannel")
-	fill(t, keyRule{want: wantStrings}, "claudeMdExcludes allowedHttpHookUrls httpHookAllowedEnvVars companyAnnouncements")
+	fill(t, keyRule{want: wantStrings}, "contextShapers claudeMdExcludes allowedHttpHookUrls httpHookAllowedEnvVars companyAnnouncements")
 	fill(t, keyRule{want: wantString, hold: untilAny}, "apiKeyHelper awsAuthRefresh awsCredentialExport gcpAuthRefresh otelHeadersHelper proxyAuthHelper")
 	fill(t, keyRule{want: wantObject, hold: untilAny}, "statusLine subagentStatusLine fileSuggestion")
 	fill(t, keyRule{want: wantBool, who: onlyManaged, strict: "true"}, "allowManagedPermissionRulesOnly allowManagedHooksOnly allowManagedMcpServersOnly disableSideloadFlags forceRemoteSettingsRefresh")
