@@ -18,8 +18,8 @@ import (
 
 // shaping gives the conversation its shapers, and its past the shape that it had.
 func (b *build) shaping(cfg *engine.Config) {
-	budget := compact.Budget{Dir: b.place.SpillDir, Write: writeFile}
-	cfg.Bound = budget.Bound
+	budget := func() compact.Budget { return compact.Budget{Dir: b.conv.Engine.Place().SpillDir, Write: writeFile} }
+	cfg.Bound = func(s tool.Spec, use *msg.ToolUse, r tool.Result) tool.Result { return budget().Bound(s, use, r) }
 	on := b.stages()
 	if b.past != nil && len(cfg.History) > 0 && cfg.Start == nil {
 		cfg.Used, cfg.Fresh = b.past.Used, b.past.Fresh

@@ -48,8 +48,8 @@ type Config struct {
 	Clearable func(use *msg.ToolUse) (key string, ok bool)
 	// Limit is the byte limit of the named tool's results, 0 for the default. Optional.
 	Limit func(name string) int
-	// Spill keeps what is cut.
-	Spill Budget
+	// Spill keeps what is cut; the folder is another one after /clear.
+	Spill func() Budget
 	// Transcript names the file in which everything can be found again. Optional.
 	Transcript func() string
 	// CacheLife is how long the provider keeps a prefix, 0 when it keeps none.

@@ -116,7 +116,7 @@ func (e *Engine) mark(o event.Origin) event.Origin {
 func shown(b event.Body) bool {
 	switch b.(type) {
 	case event.Message, event.Retracted, event.ToolStarted, event.ToolFinished, event.Decided, event.HookRan,
-		event.Asked, event.Answered, event.ModelCall, event.Compacting, event.Compacted, event.Notice, event.TaskChanged, event.Retrying:
+		event.Asked, event.Answered, event.ModelCall, event.Compacted, event.Notice, event.TaskChanged, event.Retrying:
 		return true
 	case event.TurnStarted, event.Delta, event.ToolProgress, event.Shaped, event.Compacting, event.CommandRan, event.Done:
 		return false

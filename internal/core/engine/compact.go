@@ -3,14 +3,12 @@ package engine
 import (
 	"context"
 	"errors"
-	"iter"
 	"slices"
 	"strings"
 
 	"github.com/hew-agent/hew/internal/backend/provider"
 	"github.com/hew-agent/hew/internal/core/compact"
 	"github.com/hew-agent/hew/internal/core/loop"
-	"github.com/hew-agent/hew/internal/event"
 	"github.com/hew-agent/hew/internal/msg"
 )
 
@@ -77,68 +75,4 @@ func (e *Engine) Count(ctx context.Context, model string, history []*msg.Message
 	r.Side = "count"
 	n, err := c.CountTokens(ctx, r)
 	return n, err == nil && n > 0
-}
-
-// Compact summarises the conversation now, as a run of its own: no prompt is
-// recorded and no turn taken. Its Terminal has the reason completed when it was
-// compacted; otherwise history is as it was and Err says why.
-func (e *Engine) Compact(ctx context.Context, instructions string) iter.Seq[event.Event] {
-	return func(yield func(event.Event) bool) {
-		ctx, cancel := context.WithCancelCause(ctx)
-		defer cancel(nil)
-		s := &submission{e: e, yield: yield, cancel: cancel}
-		e.mu.Lock()
-		e.cancel = cancel
-		e.mu.Unlock()
-		defer func() {
-			e.mu.Lock()
-			e.cancel = nil
-			e.mu.Unlock()
-		}()
-		s.pass(event.Event{Body: event.Done{Terminal: s.compact(ctx, instructions)}})
-	}
-}
-
-func (s *submission) compact(ctx context.Context, instructions string) event.Terminal {
-	e := s.e
-	end := event.Terminal{Reason: event.Completed, History: e.history, Used: e.used, Fresh: len(e.history) - e.seen}
-	shaper := s.shaper()
-	if shaper == nil {
-		return failed(end, event.SetupFailed, errors.New("compaction is switched off (DISABLE_COMPACT)"))
-	}
-	w := loop.Window{Messages: e.history, Used: e.used, Fresh: len(e.history) - e.seen, Model: e.Model().ID}
-	w, err := shaper.Shape(ctx, w, loop.Manual{Instructions: instructions}, s.hear)
-	for _, ev := range e.aside.take() {
-		s.keep(ev)
-	}
-	var blocked *compact.Blocked
-	var halt *loop.Halt
-	switch {
-	case s.failed != nil:
-		return s.close(end)
-	case ctx.Err() != nil:
-		return failed(end, event.AbortedStreaming, context.Cause(ctx))
-	case errors.As(err, &blocked):
-		return failed(end, event.HookStopped, err)
-	case errors.As(err, &halt):
-		return failed(end, halt.Reason, err)
-	case err != nil:
-		return failed(end, event.APIError, err)
-	}
-	if w.Break != "" {
-		e.mu.Lock()
-		e.broken = w.Break
-		e.mu.Unlock()
-		end.Used, end.Fresh = 0, 0
-	}
-	end.History, end.Text = w.Messages, "Compacted"
-	return s.close(end)
-}
-
-func failed(t event.Terminal, why event.Reason, err error) event.Terminal {
-	t.Reason, t.Err = why, err
-	if err != nil {
-		t.Detail = err.Error()
-	}
-	return t
 }

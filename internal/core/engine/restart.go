@@ -30,7 +30,7 @@ func (e *Engine) Restart(f Fresh) {
 	e.c.Session, e.c.System, e.c.Start = f.Session, f.System, f.Start
 	e.c.Store, e.c.Sync = f.Store, f.Sync
 	e.place.SpillDir = f.SpillDir
-	e.history, e.started, e.tried = nil, false, 0
+	e.history, e.started, e.tried, e.used, e.seen = nil, false, 0, 0, 0
 	if e.sent != "" || e.broken != "" {
 		e.broken = "clear"
 	}
@@ -73,21 +73,21 @@ func (e *Engine) Compact(ctx context.Context, instructions string, emit func(eve
 	e.setCancel(cancel)
 	defer e.setCancel(nil)
 	s := &submission{e: e, yield: func(ev event.Event) bool { emit(ev); return true }, cancel: cancel}
-	w := loop.Window{Messages: e.history, Fresh: len(e.history), Model: e.Model().ID}
+	w := loop.Window{Messages: e.history, Used: e.used, Fresh: len(e.history) - e.seen, Model: e.Model().ID}
 	out, err := s.shaper().Shape(ctx, w, loop.Manual{Instructions: instructions}, s.hear)
 	for _, a := range e.aside.take() {
 		s.keep(a)
 	}
 	switch {
-	case err != nil:
-		return false, fmt.Errorf("compact the conversation: %w", err)
 	case s.failed != nil:
 		return false, s.failed
+	case err != nil:
+		return false, fmt.Errorf("compact the conversation: %w", err)
 	case out.Break == "":
 		return false, nil
 	}
 	e.mu.Lock()
-	e.history, e.broken = out.Messages, out.Break
+	e.history, e.broken, e.used, e.seen = out.Messages, out.Break, 0, 0
 	e.mu.Unlock()
 	if e.store() == nil {
 		return true, nil
