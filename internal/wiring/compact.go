@@ -4,6 +4,7 @@ import (
 	"context"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/tidwall/gjson"
 
@@ -165,7 +166,8 @@ func truthy(v string) bool { return v != "" && v != "0" && v != "false" }
 // again makes the message of instruction files anew: what people changed since
 // the session began counts from a compaction on.
 func (b *build) again() *msg.Message {
-	return prompt.Context(b.o.NewID(), b.o.Now(), b.instructions())
+	b.memory = sync.OnceValue(b.instructions)
+	return prompt.Context(b.o.NewID(), b.o.Now(), append(b.files(), b.indexes()...))
 }
 
 // clearable tells which results can be had again: those of calls that look at
