@@ -112,7 +112,7 @@ func (r *recall) Delta(_ context.Context, f prompt.Facts) ([]prompt.Item, error)
 	defer r.mu.Unlock()
 	var out []prompt.Item
 	for _, file := range r.came {
-		out = append(out, prompt.Item{Text: "A note of yours from an earlier conversation. " + contents(file)})
+		out = append(out, prompt.Item{Key: file.Path, Text: "A note of yours from an earlier conversation. " + contents(file)})
 	}
 	r.came = nil
 	for _, path := range slices.Concat(f.Read, f.Edited) {
