@@ -71,8 +71,8 @@ func (r *headless) check() error {
 		return &usageError{"--replay-user-messages requires --input-format and --output-format stream-json"}
 	case o.Given("system-prompt") && o.Given("system-prompt-file"):
 		return &usageError{"--system-prompt and --system-prompt-file exclude each other"}
-	case o.PromptTool != "" && o.PromptTool != "stdio":
-		return &usageError{"--permission-prompt-tool takes stdio in this build"}
+	case o.PromptTool != "" && o.PromptTool != "stdio" && !strings.HasPrefix(o.PromptTool, "mcp__"):
+		return &usageError{"--permission-prompt-tool takes stdio or the name of an MCP tool, mcp__SERVER__TOOL"}
 	case o.Given("session-id") && o.SessionID == "":
 		return &usageError{`invalid session ID "": it must be a UUID`}
 	case o.Given("resume") && o.Resume == "":
@@ -245,6 +245,9 @@ func (r *headless) wiring(host *streamjson.Host) (*wiring.Options, error) {
 		Settings: o.Settings, Sources: o.Sources, Consent: o.consent(), Events: o.Partial, Notice: r.warn,
 		Reaper: shell.ReaperCommand(), Servers: o.Servers, StrictServers: o.StrictServers,
 		Now: time.Now, Sleep: engine.Sleep, Jitter: rand.Float64, NewID: session.NewID,
+	}
+	if o.PromptTool != "stdio" {
+		w.PromptTool = o.PromptTool
 	}
 	if host != nil && o.PromptTool == "stdio" && o.Prompts != "none" {
 		w.Asker, w.Interactive = host, true

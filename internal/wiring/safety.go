@@ -202,6 +202,7 @@ func (b *build) gate(s *policy.Snapshot) *gate.Gate {
 	c := gate.Config{
 		Snapshot: s, Paths: disk{}, Shell: b.dialect(), Asker: b.o.Asker, Confined: b.confined(),
 		BypassAllowed: b.o.SkipPermissions || b.o.AllowSkip || s.Mode() == policy.Bypass,
+		PromptTool:    b.o.PromptTool,
 		Save:          b.save, NewID: b.o.NewID, Resumed: b.past != nil,
 	}
 	if b.judge != nil {

@@ -65,6 +65,8 @@ type Options struct {
 	HostServers func(ctx context.Context, name string) (mcp.Frames, error)
 	// ServersChanged is told of changes of MCP servers, from any goroutine. Optional.
 	ServersChanged func()
+	// PromptTool is the tool that answers in the place of Asker, "" for none.
+	PromptTool string
 
 	Model, Effort, Thinking string
 	Fallback, Betas         []string
@@ -222,6 +224,7 @@ func (b *build) open(ctx context.Context) (*Conversation, error) {
 	b.memory = sync.OnceValue(b.instructions)
 	b.files = func() []memory.File { return b.memory().Files() }
 	b.notebook = b.ownNotes()
+	b.promptTool()
 	if err := b.commands(ctx); err != nil {
 		return nil, err
 	}

@@ -32,6 +32,8 @@ type Config struct {
 	Confined func(tool.Planned) bool
 	// Asker is nil when nobody can be asked: a call that would ask is refused.
 	Asker Asker
+	// PromptTool is the tool behind Asker, which the model is not to see; "" for none.
+	PromptTool string
 	// Hooks is optional.
 	Hooks Hooks
 	// Classifier is nil when auto mode is not available.
@@ -128,6 +130,9 @@ func (g *Gate) AfterPlan() string {
 // Offered reports whether the model may see a tool: one that is denied as a
 // whole is not even named.
 func (g *Gate) Offered(s tool.Spec) bool {
+	if s.Name == g.c.PromptTool {
+		return false
+	}
 	_, removed := g.Snapshot().Removed(s)
 	return !removed
 }

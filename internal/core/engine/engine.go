@@ -257,6 +257,19 @@ func (e *Engine) find(name string) (tool.Tool, bool) {
 	return nil, false
 }
 
+// Tool finds a tool of the pool by its name, also one that the model may not see.
+func (e *Engine) Tool(name string) (tool.Tool, bool) {
+	for _, t := range e.pool() {
+		if t.Spec().Name == name {
+			return t, true
+		}
+	}
+	return nil, false
+}
+
+// Env is what a call may know of the conversation now.
+func (e *Engine) Env() tool.Env { return e.env() }
+
 // Session is the session id.
 func (e *Engine) Session() string {
 	e.mu.Lock()

@@ -20,7 +20,7 @@ type Ledger struct {
 	api    time.Duration
 	first  time.Duration
 	// up is the parent's, which everything is booked on as well; nil for none.
-	up *Ledger
+	up     *Ledger
 	breaks []Break
 }
 

@@ -19,9 +19,14 @@ import (
 	"os/signal"
 	"regexp"
 	"time"
+
+	"github.com/hew-agent/hew/internal/backend/sandbox"
 )
 
 func main() {
+	if code, mine := sandbox.Helper(os.Args[1:]); mine {
+		os.Exit(code)
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	if err := bench(ctx, os.Args[1:], os.Stdout, os.Stderr); err != nil {
