@@ -91,6 +91,11 @@ func (b *builder) decode(i int) *decoded {
 		b.err = err
 		return nil
 	}
+	if !utf8.Valid(line) {
+		// Latin-1, or a cut character: the model API refuses a request with such bytes.
+		b.report(r.line, "bytes that are not UTF-8 were replaced")
+		line = bytes.ToValidUTF8(line, []byte("\uFFFD"))
+	}
 	d := &decoded{scratch: b.scratch, keep: b.keep}
 	defer func() { b.scratch = d.scratch }()
 	at := skipSpace(line, 0)

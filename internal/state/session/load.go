@@ -93,24 +93,12 @@ func Load(path string) (*Conversation, []Report, error) {
 		return nil, nil, fmt.Errorf("load session: %w", err)
 	}
 	defer f.close()
-	l := &loader{f: f, byID: map[string]int{}, own: f.own, id: f.id}
-	if f.lost != "" {
-		l.report(0, "%s", f.lost)
+	l, c, err := loadWindow(f)
+	if errors.Is(err, errNoWindow) {
+		l, c, err = loadFrom(f, window{})
 	}
-	if f.size <= wholeFile {
-		l.data = make([]byte, f.size)
-		n, err := io.ReadFull(f.all(), l.data)
-		if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
-			return nil, nil, failed("read transcript", path, err)
-		}
-		l.data = l.data[:n]
-	}
-	if err := l.scan(); err != nil {
-		return nil, l.reports, failed("read transcript", path, err)
-	}
-	c, err := l.conversation()
 	if err != nil {
-		return nil, l.reports, failed("read transcript", path, err)
+		return nil, nil, failed("read transcript", path, err)
 	}
 	c.Path, c.Prefix, c.Shapings = path, l.prefix(), l.shapings()
 	c.known(l.reshaped)
@@ -118,6 +106,48 @@ func Load(path string) (*Conversation, []Report, error) {
 		l.reports = append(l.reports, Report{Text: fmt.Sprintf("%d more problems of this kind", l.dropped)})
 	}
 	return c, l.reports, nil
+}
+
+// loadWindow indexes the end of a large file; errNoWindow when that is not enough.
+func loadWindow(f *transcript) (*loader, *Conversation, error) {
+	if f.size <= wholeFile {
+		return nil, nil, errNoWindow
+	}
+	w, err := findWindow(f)
+	if err != nil {
+		return nil, nil, err
+	}
+	return loadFrom(f, w)
+}
+
+// loadFrom indexes the file from the beginning of w on.
+func loadFrom(f *transcript, w window) (*loader, *Conversation, error) {
+	l := &loader{f: f, byID: map[string]int{}, own: f.own, id: f.id, base: w.from, windowed: w.from > 0}
+	if f.lost != "" {
+		l.report(0, "%s", f.lost)
+	}
+	if err := l.early(w.side); err != nil {
+		return nil, nil, err
+	}
+	if size := f.size - w.from; size <= wholeFile {
+		l.data = make([]byte, size)
+		n, err := io.ReadFull(io.NewSectionReader(f, w.from, size), l.data)
+		if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+			return nil, nil, err
+		}
+		l.data = l.data[:n]
+	}
+	if err := l.scan(w.line); err != nil {
+		return nil, nil, err
+	}
+	c, err := l.conversation()
+	if err != nil {
+		return nil, nil, err
+	}
+	if l.windowed && (l.outside || len(c.Messages) == 0) {
+		return nil, nil, errNoWindow
+	}
+	return l, c, nil
 }
 
 // wholeFile is the size up to which a file is read in one piece, which is
@@ -154,13 +184,16 @@ type record struct {
 
 // loader holds the index of a file.
 type loader struct {
-	f       io.ReaderAt
-	own     int64  // what stands before belongs to the session that this one was forked from
-	data    []byte // the whole file, nil when it is too large for that
-	recs    []record
-	byID    map[string]int // uuid → index in recs
-	reports []Report
-	dropped int
+	f    io.ReaderAt
+	own  int64  // what stands before belongs to the session that this one was forked from
+	data []byte // the file from base on, nil when that is too large
+	base int64  // where the index begins
+	// windowed tells that base is not the beginning, outside that something before it is alive.
+	windowed, outside bool
+	recs              []record
+	byID              map[string]int // uuid → index in recs
+	reports           []Report
+	dropped           int
 
 	id, mode                  string
 	title, last, cost, aiName lineRef
@@ -185,12 +218,13 @@ func (l *loader) report(line int, format string, args ...any) {
 	l.reports = append(l.reports, Report{Line: line, Text: fmt.Sprintf(format, args...)})
 }
 
-// scan reads the file once and indexes it.
-func (l *loader) scan() error {
+// scan reads the file once from base on and indexes it; before is how many lines stand before.
+func (l *loader) scan(before int) error {
 	r := &lineReader{data: l.data}
 	if l.data == nil {
-		r = newLineReader(io.NewSectionReader(l.f, 0, 1<<62))
+		r = newLineReader(io.NewSectionReader(l.f, l.base, 1<<62-l.base))
 	}
+	r.no = before
 	for {
 		line, err := r.next()
 		if errors.Is(err, io.EOF) {
@@ -199,6 +233,7 @@ func (l *loader) scan() error {
 		if err != nil {
 			return err
 		}
+		line.off += l.base
 		switch {
 		case line.tooLong:
 			l.report(line.no, "skipped: longer than %d MB", maxLine>>20)
@@ -386,9 +421,13 @@ func (l *loader) prefix() string {
 
 // read returns the bytes of a line, valid until the next read.
 func (l *loader) read(off int64, size int) ([]byte, error) {
-	if l.data != nil {
-		return l.data[off : off+int64(size)], nil
+	if l.data != nil && off >= l.base {
+		return l.data[off-l.base : off-l.base+int64(size)], nil
 	}
+	return l.readFile(off, size)
+}
+
+func (l *loader) readFile(off int64, size int) ([]byte, error) {
 	if cap(l.buf) < size {
 		l.buf = make([]byte, max(size, 64<<10))
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -323,5 +324,30 @@ func TestLoadRefusesWhatIsNoFile(t *testing.T) {
 	}
 	if _, _, err := Load(filepath.Join(t.TempDir(), "no.jsonl")); err == nil {
 		t.Error("a missing file was loaded")
+	}
+}
+
+// Whatever encoding a file came to have, what is loaded is UTF-8 and the rest is told.
+func TestLoadOfOtherEncodings(t *testing.T) {
+	latin := strings.Replace(user("u1", "", "caf#"), "#", "\xe9", 1)
+	nul := strings.Replace(user("u2", "u1", "a#b"), "#", "\x00", 1)
+	c, reports := loadText(t, latin+"\n"+nul+"\n"+strings.Repeat("\x00", 4096)+"\n"+user("u3", "u1", "fine"))
+	wantShape(t, c, "user: caf\uFFFD", "user: fine")
+	if len(reports) != 2 {
+		t.Errorf("%v", reports)
+	}
+	for _, m := range c.Messages {
+		if !utf8.Valid(m.JSON()) {
+			t.Errorf("%q", m.JSON())
+		}
+	}
+	wide := "\xff\xfe"
+	for _, b := range []byte(user("u", "", "x")) {
+		wide += string([]byte{b, 0})
+	}
+	s := testStore(t)
+	put(t, s, sid(1), 0, wide)
+	if _, err := s.Find(sid(1)); err == nil || !strings.Contains(err.Error(), "UTF-16") {
+		t.Errorf("%v", err)
 	}
 }

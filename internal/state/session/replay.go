@@ -45,7 +45,7 @@ func Replay(path string, visit func(Entry) error) ([]Report, error) {
 	if f.lost != "" {
 		l.report(0, "%s", f.lost)
 	}
-	if err := l.scan(); err != nil {
+	if err := l.scan(0); err != nil {
 		return l.reports, failed("read transcript", path, err)
 	}
 	l.mainIfAlone()

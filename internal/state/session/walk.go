@@ -79,6 +79,7 @@ func (t *tree) relink(i int) error {
 	if raw == "" || json.Unmarshal([]byte(raw), &meta) != nil {
 		return nil
 	}
+	t.expect(append([]string{meta.Segment.HeadUUID, meta.Segment.TailUUID}, meta.Kept.UUIDs...)...)
 	anchor, ok := t.byID[or(meta.Kept.AnchorUUID, meta.Segment.AnchorUUID)]
 	kept := t.indexes(meta.Kept.UUIDs)
 	if len(kept) == 0 {
@@ -108,6 +109,15 @@ func (t *tree) relink(i int) error {
 		}
 	}
 	return nil
+}
+
+// expect notes when an entry that counts is not in the window.
+func (t *tree) expect(uuids ...string) {
+	for _, u := range uuids {
+		if _, ok := t.byID[u]; u != "" && !ok && t.windowed {
+			t.outside = true
+		}
+	}
 }
 
 func (t *tree) indexes(uuids []string) []int {
@@ -173,6 +183,7 @@ func (t *tree) up(i int, seen map[int]bool) int {
 		if r.parent == "" {
 			return -1
 		}
+		t.expect(r.parent)
 		at, ok = t.byID[r.parent]
 	}
 	if ok && !seen[at] {
