@@ -31,7 +31,7 @@ type ToolRow struct {
 func Tools() []ToolRow {
 	r := shell.New(shell.Config{NoSnapshot: true})
 	list := []tool.Tool{bash.New(bash.Config{Runner: r}).Tool()}
-	for _, c := range builtin.All(builtin.Config{}) {
+	for _, c := range builtin.All(builtin.Config{Deferred: func() []tool.Spec { return nil }}) {
 		list = append(list, c.Tool)
 	}
 	var out []ToolRow

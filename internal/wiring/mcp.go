@@ -105,7 +105,7 @@ func (b *build) mcpText() int {
 // defers says which tools wait behind the search for tools: all of them, unless
 // it is switched off.
 func (b *build) defers() func(mcp.Tool) bool {
-	if b.env("ENABLE_TOOL_SEARCH") == "false" {
+	if b.deferred() == nil {
 		return nil
 	}
 	return func(mcp.Tool) bool { return true }

@@ -5,12 +5,14 @@ import (
 
 	"github.com/hew-agent/hew/internal/action/task"
 	"github.com/hew-agent/hew/internal/state/prompt"
+	"github.com/hew-agent/hew/internal/tool"
 )
 
 // sources are what speaks up while a conversation runs, in the order in which
 // it stands in the window: one line each.
 func (b *build) sources(ctx context.Context) []prompt.Source {
 	out := []prompt.Source{
+		&deferredTools{list: func() []tool.Spec { return b.conv.Engine.OnDemand() }},
 		backgroundNotices{&b.background},
 		b.mcp,
 	}

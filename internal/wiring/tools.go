@@ -43,7 +43,8 @@ func (b *build) tools(ctx context.Context) ([]tool.Tool, error) {
 	seen := &b.seen
 	b.conv.close = append(b.conv.close, b.background.Close, func() error { return b.settle(ctx) })
 	cfg := builtin.Config{
-		Seen: seen, Interactive: b.o.Interactive, Tasks: b.tasksFolder(),
+		Deferred: b.deferred(),
+		Seen:     seen, Interactive: b.o.Interactive, Tasks: b.tasksFolder(),
 		Mode:      func() string { return b.gateRef.Mode() },
 		AfterPlan: func() string { return b.gateRef.AfterPlan() },
 		Hidden:    b.hidden, Now: b.o.Now, Todos: &b.todos,

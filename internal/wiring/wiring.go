@@ -254,7 +254,7 @@ func (b *build) open(ctx context.Context) (*Conversation, error) {
 	cfg := engine.Config{
 		Session: b.id, Place: b.place, Model: model, Tools: tools, More: b.mcp.tools, Gate: b.gateRef,
 		MaxTurns: b.o.MaxTurns, Limits: engine.Limits{USD: b.o.MaxBudget, OutputTokens: b.o.TaskBudget},
-		Sources: b.sources(ctx), Tasks: b.taskChanges, Interactive: b.o.Interactive, Events: b.o.Events, Trace: b.o.Trace,
+		Deferral: b.deferral(), Sources: b.sources(ctx), Tasks: b.taskChanges, Interactive: b.o.Interactive, Events: b.o.Events, Trace: b.o.Trace,
 		Concurrency: b.number("CLAUDE_CODE_MAX_TOOL_USE_CONCURRENCY"),
 		Now:         b.o.Now, Sleep: b.o.Sleep, Jitter: b.o.Jitter, NewID: b.o.NewID,
 	}

@@ -54,6 +54,9 @@ type Config struct {
 	// Background is the work that goes on in the background, nil when that is
 	// switched off.
 	Background *task.List
+	// Deferred lists the tools whose definitions are not in requests; nil when
+	// nothing is ever deferred.
+	Deferred func() []tool.Spec
 	// Interactive tells whether somebody can answer a question.
 	Interactive bool
 	// Mode is the current permission mode, AfterPlan the one to go to when a
@@ -108,6 +111,7 @@ func New(c Config) []tool.Tool {
 
 // All returns every tool of the package, offered or not.
 func All(c Config) []Choice {
+	search := c.Deferred != nil
 	c.fill()
 	ask, tasks, background := c.Interactive, c.Tasks != "", c.Background != nil
 	return []Choice{
@@ -127,6 +131,7 @@ func All(c Config) []Choice {
 		{newAskUserQuestion(&c), ask},
 		{newEnterPlanMode(&c), ask},
 		{newExitPlanMode(&c), ask},
+		{newToolSearch(&c), search},
 	}
 }
 
@@ -145,6 +150,9 @@ func (c *Config) fill() {
 	}
 	if c.Search == nil {
 		c.Search = search.Engine{}
+	}
+	if c.Deferred == nil {
+		c.Deferred = func() []tool.Spec { return nil }
 	}
 	if c.Todos == nil {
 		c.Todos = &Todos{}

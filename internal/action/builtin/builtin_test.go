@@ -153,6 +153,7 @@ func samples(dir string) map[string]string {
 		"TaskOutput":      `{"task_id":"b1","block":false,"timeout":5}`,
 		"TaskStop":        `{"task_id":"b1"}`,
 		"ExitPlanMode":    `{"plan":"do it"}`,
+		"ToolSearch":      `{"query":"select:NotebookEdit"}`,
 	}
 }
 

@@ -21,7 +21,7 @@ type notebookInput struct {
 }
 
 func newNotebookEdit(c *Config) tool.Tool {
-	spec := tool.Spec{Name: notebookEditName, RuleFamily: editName, MainField: "notebook_path", Always: true}
+	spec := tool.Spec{Name: notebookEditName, RuleFamily: editName, MainField: "notebook_path", Always: true, Deferred: true}
 	return define("notebook_edit", spec, func(in notebookInput, env tool.Env) (tool.Call, error) {
 		path, err := place(env, in.NotebookPath)
 		if err != nil {

@@ -23,6 +23,7 @@ const (
 func newTaskOutput(c *Config) tool.Tool {
 	spec := tool.Spec{
 		Name: "TaskOutput", Aliases: []string{"BashOutput"},
+		Deferred:  true,
 		Condition: "unless background tasks are switched off",
 		MaxResult: max(tool.DefaultMaxResult, 4*c.Limits.TaskOutput+16<<10),
 	}

@@ -12,7 +12,7 @@ type taskStopInput struct {
 }
 
 func newTaskStop(c *Config) tool.Tool {
-	spec := tool.Spec{Name: "TaskStop", Aliases: []string{"KillShell"}, Condition: "unless background tasks are switched off"}
+	spec := tool.Spec{Name: "TaskStop", Aliases: []string{"KillShell"}, Condition: "unless background tasks are switched off", Deferred: true}
 	t := define("task_stop", spec, func(in taskStopInput, _ tool.Env) (tool.Call, error) {
 		return &tool.Func{
 			Line: "Stop background task " + oneLine(in.TaskID),

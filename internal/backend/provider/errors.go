@@ -123,5 +123,5 @@ func (c Class) FallsBack() bool {
 // Breaks is the closed list of reasons for which a request may not extend the
 // prefix of the one before it. The scripted model refuses any other.
 func Breaks() []string {
-	return []string{"compaction", "clear", "model", "tools", "repair", "rewind", "microcompact", "budget", "snip", "collapse", "retract", "resume", "system"}
+	return []string{"compaction", "clear", "model", "tools", "tools_loaded", "repair", "rewind", "microcompact", "budget", "snip", "collapse", "retract", "resume", "system"}
 }

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"iter"
+	"slices"
 	"sync"
 
 	"github.com/hew-agent/hew/internal/core/loop"
@@ -63,6 +64,8 @@ func (e *Engine) Child(c Child) *Engine {
 	cfg.History, cfg.Start, cfg.Store, cfg.Sync = c.History, c.Start, c.Store, c.Sync
 	cfg.Shaper, cfg.Stops, cfg.Hooks = c.Shaper, c.Stops, c.Hooks
 	cfg.MaxTurns, cfg.Interactive = c.MaxTurns, c.Interactive
+	cfg.Tools = slices.DeleteFunc(slices.Clone(c.Tools), func(t tool.Tool) bool { return t.Spec().Name == e.c.Deferral.Search })
+	cfg.Deferral = Deferral{} // a child is told of no deferred tools, so it has them all
 	cfg.Output, cfg.Break, cfg.Sent, cfg.Used, cfg.Fresh = "", "", "", 0, 0
 	cfg.Sources, cfg.Tasks, cfg.Limits, cfg.Events, cfg.Trace = c.Sources, nil, Limits{}, false, nil
 	child := New(cfg)

@@ -85,6 +85,8 @@ type Config struct {
 	// called for each request and call, from several goroutines, and must be
 	// cheap. Optional.
 	More func() []tool.Tool
+	// Deferral keeps definitions of tools out of requests. Optional.
+	Deferral Deferral
 	// System is the system prompt, a text a block.
 	System []string
 	// Layout turns history into the messages of a request, valid whatever
@@ -150,6 +152,7 @@ type Engine struct {
 	aside  aside
 	late   *prompt.Late
 	facts  facts
+	held   deferral
 	defs   map[string]provider.ToolDef // of Config.Tools
 	more   grown
 	began  time.Time
@@ -188,6 +191,7 @@ func New(c Config) *Engine {
 		s := t.Spec()
 		e.defs[s.Name] = define(s)
 	}
+	e.reload(c.History)
 	return e
 }
 
@@ -208,15 +212,11 @@ func define(s tool.Spec) provider.ToolDef {
 	return provider.ToolDef{Name: s.Name, JSON: bytes.TrimRight(raw.Bytes(), "\n")}
 }
 
-// Offered lists the tools that the model sees, in order.
+// Offered lists the tools that the model may call, those first whose definitions
+// are in requests, in order.
 func (e *Engine) Offered() []tool.Spec {
-	var out []tool.Spec
-	for _, t := range e.pool() {
-		if s := t.Spec(); e.c.Gate.Offered(s) {
-			out = append(out, s)
-		}
-	}
-	return out
+	shown, hidden := e.split()
+	return append(shown, hidden...)
 }
 
 // Prefix identifies what requests begin with beside the system prompt, which a
@@ -226,7 +226,8 @@ func (e *Engine) Prefix() string { return e.prefix(e.Model().ID) }
 
 func (e *Engine) prefix(model string) string {
 	h := sha256.New()
-	for _, s := range e.Offered() {
+	shown, _ := e.split()
+	for _, s := range shown {
 		h.Write(e.def(s).JSON)
 	}
 	return hex.EncodeToString(h.Sum(nil)[:16]) + " " + model
@@ -361,6 +362,8 @@ func (e *Engine) apply(eff tool.Effect) {
 		// The gate refuses what a mode change by a tool may not do; the person
 		// has approved the call that asks for it.
 		_ = e.SetMode(eff.Mode)
-	case tool.AddRules, tool.LoadTools, tool.Inject, tool.EndRun:
+	case tool.LoadTools:
+		e.load(eff.Names)
+	case tool.AddRules, tool.Inject, tool.EndRun:
 	}
 }

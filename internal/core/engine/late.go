@@ -87,9 +87,17 @@ type reminded struct {
 
 // Shape shapes, and completes the window when history was replaced.
 func (r reminded) Shape(ctx context.Context, w loop.Window, why loop.Pressure, emit func(event.Body)) (loop.Window, error) {
-	out, err := r.Shaper.Shape(ctx, w, why, emit)
+	compacted := false
+	out, err := r.Shaper.Shape(ctx, w, why, func(b event.Body) {
+		_, summed := b.(event.Compacted)
+		compacted = compacted || summed
+		emit(b)
+	})
 	if err != nil || out.Break == "" {
 		return out, err
+	}
+	if compacted {
+		r.s.e.reload(out.Messages)
 	}
 	for _, said := range r.s.learn(ctx, out.Messages) {
 		emit(event.Message{Msg: said.Message, Source: "inject", From: said.Source})

@@ -36,6 +36,7 @@ func (e *Engine) Restart(f Fresh) {
 	}
 	e.late = prompt.NewLate(prompt.LateConfig{Sources: e.c.Sources, Now: e.c.Now, NewID: e.c.NewID})
 	e.facts.take("")
+	e.held = deferral{}
 }
 
 // Begun tells that the conversation has a message.

@@ -284,7 +284,9 @@ func (e *Engine) lay(history []*msg.Message, a loop.Attempt) *provider.Request {
 	for _, s := range e.c.System {
 		r.System = append(r.System, provider.SystemBlock{Text: s})
 	}
-	for _, s := range e.Offered() {
+	shown, _ := e.split()
+	e.requested(shown)
+	for _, s := range shown {
 		r.Tools = append(r.Tools, e.def(s))
 	}
 	e.c.Layout(r, history)
