@@ -266,6 +266,7 @@ func (b *build) open(ctx context.Context) (*Conversation, error) {
 	}
 	b.prompt(&cfg)
 	b.shaping(&cfg)
+	b.checkpoints(&cfg)
 	b.hear(&cfg)
 	b.conv.Engine = engine.New(cfg)
 	b.conv.Commands = b.slash(ctx)

@@ -111,6 +111,9 @@ type Config struct {
 	Sync  func() error
 	// Gate judges calls.
 	Gate Permissions
+	// Checkpoints saves what calls change, and Rewinder takes it back. Each is optional.
+	Checkpoints Checkpoints
+	Rewinder    Rewinder
 	// Bound cuts oversized results. Optional.
 	Bound func(tool.Spec, *msg.ToolUse, tool.Result) tool.Result
 	// Shaper makes history fit the window. Optional.

@@ -99,6 +99,7 @@ func (s *submission) run(ctx context.Context, in Input) {
 			if d.Terminal.Err != nil && e.c.Hooks != nil {
 				e.c.Hooks.Failed(ctx, d.Terminal, s.hear)
 			}
+			s.notKept(e.settle(ctx))
 			ev.Body = event.Done{Terminal: s.close(d.Terminal)}
 			s.pass(ev)
 			return
@@ -133,6 +134,7 @@ func (s *submission) begin(ctx context.Context, in Input, with []*msg.Message, h
 		s.hear(b)
 	}
 	s.pass(event.Event{Body: event.Message{Msg: in.Message, Source: "prompt"}})
+	s.notKept(e.checkpoint(in.Message.ID))
 	e.facts.said(in.Message)
 	for _, m := range with {
 		history = append(history, m)
@@ -238,7 +240,7 @@ func (s *submission) config(ctx context.Context, since Totals) loop.Config {
 	e.mu.Unlock()
 	return loop.Config{
 		Provider: e.c.Model.Provider, Models: models, Build: e.build, Tool: e.find, Env: e.env,
-		Gate: watched{e.c.Gate, &e.facts}, Shaper: s.shaper(), Used: e.used, Fresh: len(e.history) - e.seen, Steer: func(h []*msg.Message) []*msg.Message { return s.steer(ctx, h) }, Stops: s.stops, Apply: e.apply, Bound: e.c.Bound,
+		Gate: watched{e.saved(), &e.facts}, Shaper: s.shaper(), Used: e.used, Fresh: len(e.history) - e.seen, Steer: func(h []*msg.Message) []*msg.Message { return s.steer(ctx, h) }, Stops: s.stops, Apply: e.apply, Bound: e.c.Bound,
 		Spent:     func(name string, u msg.Usage) { e.ledger.add(e.c.Model.Lookup(name), u) },
 		Budget:    func() (event.Reason, string) { return s.budget(ctx, since) },
 		MaxTurns:  e.c.MaxTurns,

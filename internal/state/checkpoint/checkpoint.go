@@ -166,6 +166,9 @@ func (t *Tracker) Prompt(id string) {
 	defer t.mu.Unlock()
 	t.message = id
 	clear(t.touched)
+	// It is written with the first thing that happens: a conversation that
+	// changes nothing leaves nothing.
+	t.log.ahead = append(t.log.ahead, record{Kind: kindPrompt, Time: t.c.Now().UnixNano(), Message: id})
 }
 
 // Dir is where everything of the session lies.

@@ -158,13 +158,12 @@ func (t *Tracker) refresh(ctx context.Context, path string) error {
 	}
 	last := t.last
 	found := t.save(ctx, []Change{{Path: osName(path), Before: *old, After: now}}, false)
-	t.last = last
 	if len(found) == 0 {
 		return nil
 	}
-	r := record{Kind: kindScan, Time: t.c.Now().UnixNano(), Message: last.message, By: byCommand, Changes: found}
-	if !last.ended.IsZero() && !last.open && t.when(found[0]) > last.ended.Add(slack).UnixNano() {
-		r.By, r.Message = byOther, t.message
+	r := record{Kind: kindScan, Time: t.c.Now().UnixNano(), Message: last.message, By: t.whose(found[0]), Changes: found}
+	if r.By == byOther {
+		r.Message = t.message
 	}
 	return t.log.add(r)
 }

@@ -14,6 +14,7 @@ import (
 
 // The kinds of record.
 const (
+	kindPrompt = "prompt" // Message begins
 	kindStart  = "start"  // Roots and File: what they were like before the first command
 	kindBegin  = "begin"  // Use, Command: a command is about to run
 	kindEnd    = "end"    // Use: it returned; Open: something of it may go on
@@ -27,6 +28,9 @@ const (
 const (
 	byCommand = "command"
 	byOther   = "other"
+	// byUnsure are changes by a command that went on in the background, or by
+	// somebody else meanwhile.
+	byUnsure = "unsure"
 )
 
 // record is one line of the journal.
@@ -56,9 +60,17 @@ type journal struct {
 	// disk that is full.
 	lenient bool
 	unsaved []record
+	// ahead are records to be written before the next one.
+	ahead []record
 }
 
 func (j *journal) add(r record) error {
+	for len(j.ahead) > 0 {
+		if err := j.write(j.ahead[0]); err != nil && !j.lenient {
+			return err
+		}
+		j.ahead = j.ahead[1:]
+	}
 	err := j.write(r)
 	if err != nil && j.lenient {
 		j.unsaved = append(j.unsaved, r)

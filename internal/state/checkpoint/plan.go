@@ -51,7 +51,8 @@ type Plan struct {
 // wish is what is known of one name in the time that is undone.
 type wish struct {
 	target, last Entry
-	// sure tells that last is known: an edit that was killed left no word.
+	// sure tells that last is known, and hew's: an edit that was killed left no
+	// word, and work in the background has no end.
 	sure    bool
 	foreign bool
 	others  []Entry
@@ -65,13 +66,32 @@ type history struct {
 	commands int
 }
 
-// fold reads records from the first that belongs to one of the messages on.
-func fold(records []record, after map[string]bool) *history {
-	h := &history{wishes: map[string]*wish{}, pending: map[string]Change{}}
-	from := slices.IndexFunc(records, func(r record) bool { return after[r.Message] && r.Kind != kindStart })
-	if from < 0 {
-		return h
+// Point is where a rewind goes to.
+type Point struct {
+	// Prompt is undone, with all that came after it.
+	Prompt string
+	// Before are the prompts of the conversation that stay. They tell where the
+	// time to undo begins when Prompt itself left no trace.
+	Before []string
+}
+
+// start is the first record to undo.
+func (p Point) start(records []record) int {
+	if i := slices.IndexFunc(records, func(r record) bool { return r.Message == p.Prompt }); i >= 0 {
+		return i
 	}
+	for i, r := range slices.Backward(records) {
+		if slices.Contains(p.Before, r.Message) {
+			return i + 1
+		}
+	}
+	return 0
+}
+
+// fold reads the records that are to be undone.
+func fold(records []record, to Point) *history {
+	h := &history{wishes: map[string]*wish{}, pending: map[string]Change{}}
+	from := to.start(records)
 	for _, r := range records[from:] {
 		switch r.Kind {
 		case kindBegin:
@@ -85,16 +105,18 @@ func fold(records []record, after map[string]bool) *history {
 			delete(h.pending, r.Use)
 			h.all(r.Changes, h.mine)
 		case kindScan:
-			if r.By == byCommand {
+			switch r.By {
+			case byCommand:
 				h.all(r.Changes, h.mine)
-			} else {
+			case byUnsure:
+				h.all(r.Changes, h.unsure)
+			default:
 				h.all(r.Changes, h.other)
 			}
 		}
 	}
 	for _, ch := range h.pending {
-		h.mine(string(ch.Path), ch)
-		h.wishes[string(ch.Path)].sure = false
+		h.unsure(string(ch.Path), ch)
 	}
 	return h
 }
@@ -128,6 +150,11 @@ func (h *history) mine(path string, ch Change) {
 	w.last, w.sure, w.foreign = ch.After, true, false
 }
 
+func (h *history) unsure(path string, ch Change) {
+	h.mine(path, ch)
+	h.wishes[path].sure = false
+}
+
 func (h *history) other(path string, ch Change) {
 	if w := h.wishes[path]; w != nil {
 		if w.foreign {
@@ -145,16 +172,14 @@ func differ(a, b *Entry) bool {
 	return !a.Equal(b)
 }
 
-// Plan works out what a rewind to before the messages would do. after holds the
-// ids of the prompt to go back to and of all that came later. It changes no
-// file but the journal.
-func (t *Tracker) Plan(ctx context.Context, after map[string]bool) (*Plan, error) {
+// Plan works out what a rewind would do. It changes no file but the journal.
+func (t *Tracker) Plan(ctx context.Context, to Point) (*Plan, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.plan(ctx, after)
+	return t.plan(ctx, to)
 }
 
-func (t *Tracker) plan(ctx context.Context, after map[string]bool) (*Plan, error) {
+func (t *Tracker) plan(ctx context.Context, to Point) (*Plan, error) {
 	t.log.lenient = true
 	defer func() { t.log.lenient = false }()
 	if err := t.settle(ctx); err != nil {
@@ -164,7 +189,7 @@ func (t *Tracker) plan(ctx context.Context, after map[string]bool) (*Plan, error
 	if err != nil {
 		return nil, err
 	}
-	h := fold(append(records, t.log.unsaved...), after)
+	h := fold(append(records, t.log.unsaved...), to)
 	p := &Plan{Notes: h.notes, Commands: h.commands}
 	for path, w := range h.wishes {
 		if err := ctx.Err(); err != nil {
@@ -206,8 +231,10 @@ func (t *Tracker) step(p *Plan, path string, w *wish) {
 // foreign says what somebody else has done to a name, "" when nothing.
 func foreign(w *wish, now *Entry) string {
 	switch {
+	case !w.sure && now.Kind == File:
+		return "it may have been changed by somebody else since"
 	case !w.sure:
-		return "its last edit was cut off"
+		return ""
 	case w.foreign && now.Kind != Folder:
 		return "it was changed by somebody else since"
 	case now.Equal(&w.last), now.Kind == Folder && w.last.Kind == Folder:

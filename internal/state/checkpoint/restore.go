@@ -35,13 +35,13 @@ type Kept struct {
 	Why  string `json:"why"`
 }
 
-// Rewind brings the files back to before the messages; see Plan. It can be
+// Rewind brings the files back to before a prompt; see Plan. It can be
 // killed or fail at any point: each file is as before or as wanted, and the
 // same call again does the rest.
-func (t *Tracker) Rewind(ctx context.Context, after map[string]bool) (*Report, error) {
+func (t *Tracker) Rewind(ctx context.Context, to Point) (*Report, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	p, err := t.plan(ctx, after)
+	p, err := t.plan(ctx, to)
 	if err != nil {
 		return nil, err
 	}

@@ -229,31 +229,48 @@ const slack = 20 * time.Millisecond
 func (t *Tracker) book(ctx context.Context, found []Change) error {
 	last := t.last
 	found = t.save(ctx, found, false)
-	mine, others := found, []Change(nil)
-	switch {
-	case last == nil:
-		mine, others = nil, found
-	case !last.ended.IsZero() && !last.open:
-		until := last.ended.Add(slack).UnixNano()
-		mine, others = nil, nil
-		for _, ch := range found {
-			if t.when(ch) <= until {
-				mine = append(mine, ch)
-			} else {
-				others = append(others, ch)
-			}
-		}
+	by := map[string][]Change{}
+	for _, ch := range found {
+		whose := t.whose(ch)
+		by[whose] = append(by[whose], ch)
 	}
+	now := t.c.Now().UnixNano()
 	if last != nil {
-		if err := t.log.add(record{Kind: kindScan, Time: t.c.Now().UnixNano(), Message: last.message, Use: last.use, By: byCommand, Changes: mine}); err != nil {
+		r := record{Kind: kindScan, Time: now, Message: last.message, Use: last.use, By: byCommand, Changes: by[byCommand]}
+		if err := t.log.add(r); err != nil {
 			return err
 		}
 		t.last = nil
 	}
-	if len(others) == 0 {
-		return nil
+	for _, whose := range []string{byUnsure, byOther} {
+		if len(by[whose]) == 0 {
+			continue
+		}
+		r := record{Kind: kindScan, Time: now, Message: t.message, By: whose, Changes: by[whose]}
+		if whose == byUnsure {
+			r.Message = last.message
+		}
+		if err := t.log.add(r); err != nil {
+			return err
+		}
 	}
-	return t.log.add(record{Kind: kindScan, Time: t.c.Now().UnixNano(), Message: t.message, By: byOther, Changes: others})
+	return nil
+}
+
+// whose tells who made a change that was found.
+func (t *Tracker) whose(ch Change) string {
+	last := t.last
+	switch {
+	case last == nil:
+		return byOther
+	case last.ended.IsZero():
+		return byUnsure // hew was killed while it ran
+	case t.when(ch) <= last.ended.Add(slack).UnixNano():
+		return byCommand
+	case last.open:
+		return byUnsure
+	}
+	return byOther
 }
 
 // when tells the moment of a change: that of the name, or for a name that is

@@ -90,13 +90,9 @@ func (s *site) shell(command string) {
 	}
 }
 
-func (s *site) rewind(messages ...string) *Report {
+func (s *site) rewind(to string) *Report {
 	s.Helper()
-	after := map[string]bool{}
-	for _, m := range messages {
-		after[m] = true
-	}
-	r, err := s.tracker.Rewind(context.Background(), after)
+	r, err := s.tracker.Rewind(context.Background(), Point{Prompt: to})
 	if err != nil {
 		s.Fatal(err)
 	}
