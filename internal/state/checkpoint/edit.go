@@ -43,6 +43,9 @@ func (t *Tracker) BeforeEdit(ctx context.Context, use, path string) (Backup, err
 		return Backup{}, fmt.Errorf("save %s before it is changed: %w", path, err)
 	}
 	b := Backup{Path: path, Time: t.c.Now(), Version: t.versions[path] + 1, First: !t.touched[path]}
+	if e.Kind == File && e.Size > t.c.Limits.File {
+		return Backup{}, fmt.Errorf("%s is larger than %s, too much to be saved before it is changed", path, megabytes(t.c.Limits.File))
+	}
 	if e.Kind == File {
 		b.Name = backupName(path, b.Version)
 		if e.Sum, err = t.backUp(path, b.Name); err != nil {
