@@ -146,6 +146,7 @@ type Conversation struct {
 	Additional []string
 	mcp        *servers
 	close      []func() error
+	build      *build
 }
 
 // Close ends what runs in the background and frees the session.
@@ -268,7 +269,7 @@ func (b *build) open(ctx context.Context) (*Conversation, error) {
 	b.shaping(&cfg)
 	b.checkpoints(&cfg)
 	b.hear(&cfg)
-	b.conv.Engine = engine.New(cfg)
+	b.conv.Engine, b.conv.build = engine.New(cfg), b
 	b.conv.Commands = b.slash(ctx)
 	b.conv.Additional = b.place.Roots[1:]
 	return b.conv, nil
