@@ -2,6 +2,9 @@ package prompt
 
 import (
 	"slices"
+	"strings"
+
+	"github.com/tidwall/gjson"
 
 	"github.com/hew-agent/hew/internal/msg"
 )
@@ -38,10 +41,13 @@ func (r *repair) close(out []*msg.Message) []*msg.Message {
 // compact drops replies without a block, which may bring pieces of one reply together.
 func (r *repair) compact() {
 	kept := r.items[:0]
+	var before *item
 	for _, it := range r.items {
 		if it.m.Role == msg.RoleAssistant {
+			it.trimServer(before)
 			it.trimThinking()
 		}
+		before = it
 		if len(it.blocks) == 0 {
 			r.note(it.index, "left out a reply with no usable block")
 			continue
@@ -63,7 +69,13 @@ func paused(m *msg.Message) bool { return m.Reply != nil && m.Reply.StopReason =
 
 // trimThinking drops thinking that nothing follows: the API refuses it, and it
 // only occurs in a reply that was cut.
+//
+// Thinking goes back whole or not at all: beside a piece without a signature
+// the others of the reply go, too.
 func (it *item) trimThinking() {
+	if it.unsigned {
+		it.without(func(b msg.Block) bool { _, ok := b.(*msg.Thinking); return ok })
+	}
 	n := len(it.blocks)
 	for n > 0 {
 		if _, ok := it.blocks[n-1].(*msg.Thinking); !ok {
@@ -110,4 +122,55 @@ func (r *repair) answers(it *item) *msg.Message {
 		return from
 	}
 	return out
+}
+
+// without drops the blocks that bad tells.
+func (it *item) without(bad func(msg.Block) bool) {
+	if kept := slices.DeleteFunc(slices.Clone(it.blocks), bad); len(kept) < len(it.blocks) {
+		it.blocks, it.same = kept, false
+	}
+}
+
+// trimServer drops calls of the server's own tools that have no result in the
+// reply, and results without their call. A reply that the server paused may
+// end in a call; the reply after it begins with the result.
+func (it *item) trimServer(before *item) {
+	if !slices.ContainsFunc(it.blocks, func(b msg.Block) bool { _, ok := b.(*msg.Opaque); return ok }) {
+		return
+	}
+	calls, results := map[string]bool{}, map[string]bool{}
+	if before != nil && paused(before.m) {
+		for _, b := range before.blocks {
+			if o, ok := b.(*msg.Opaque); ok {
+				calls[serverCall(o)] = true
+			}
+		}
+	}
+	for _, b := range it.blocks {
+		if o, ok := b.(*msg.Opaque); ok {
+			calls[serverCall(o)], results[serverResult(o)] = true, true
+		}
+	}
+	it.without(func(b msg.Block) bool {
+		o, ok := b.(*msg.Opaque)
+		if !ok {
+			return false
+		}
+		call, result := serverCall(o), serverResult(o)
+		return call != "" && !results[call] && !paused(it.m) || result != "" && !calls[result]
+	})
+}
+
+func serverCall(o *msg.Opaque) string {
+	if !strings.HasSuffix(o.Type, "_tool_use") {
+		return ""
+	}
+	return gjson.GetBytes(o.JSON(), "id").String()
+}
+
+func serverResult(o *msg.Opaque) string {
+	if !strings.HasSuffix(o.Type, "_tool_result") {
+		return ""
+	}
+	return gjson.GetBytes(o.JSON(), "tool_use_id").String()
 }

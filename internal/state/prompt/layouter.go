@@ -13,6 +13,12 @@ import (
 // new. Any other history is laid out from its beginning. The zero value is
 // ready; it is not safe for concurrent use.
 type Layouter struct {
+	filter *filter
+	laid
+}
+
+// laid is what was laid out.
+type laid struct {
 	model string
 	// seen is the history that out was made of. It ended with a message of the
 	// user and all its calls were answered, so that whatever follows leaves out
@@ -22,19 +28,43 @@ type Layouter struct {
 	early     map[string]answer
 	// last is the newest item of seen, which a piece of the same reply would join.
 	last *item
+	// weights are those of out.
+	weights weights
 }
 
 // Layout fills r.Messages and r.MarkAt as the function of that name does.
-// Requests share the memory of the list; nobody may write to it.
+// Requests share the memory of the list; nobody may write to it. When old
+// images or documents give way for the first time, and nothing else is the
+// reason already, r.Break says so.
 func (l *Layouter) Layout(r *provider.Request, history []*msg.Message) {
-	fill(r, l.messages(history, plainModel(r.Model)))
+	ms, broke := l.messages(history, plainModel(r.Model))
+	fill(r, ms)
+	if broke && r.Break == "" {
+		r.Break = "repair"
+	}
 }
 
-func (l *Layouter) messages(history []*msg.Message, model string) []*msg.Message {
-	if l.model != model || !l.extended(history) {
-		*l = Layouter{model: model}
+// Withhold leaves blocks out of every request from now on, by their digests.
+func (l *Layouter) Withhold(digests ...string) {
+	l.ready()
+	for _, d := range digests {
+		l.filter.withheld[d] = true
 	}
-	r := newRepair(model)
+	l.laid = laid{}
+}
+
+func (l *Layouter) ready() {
+	if l.filter == nil {
+		l.filter = newFilter()
+	}
+}
+
+func (l *Layouter) messages(history []*msg.Message, model string) (ms []*msg.Message, broke bool) {
+	l.ready()
+	if l.model != model || !l.extended(history) {
+		l.laid = laid{model: model}
+	}
+	r := newRepair(model, l.filter)
 	if l.ids != nil {
 		r.ids, r.early = l.ids, l.early
 	}
@@ -42,15 +72,20 @@ func (l *Layouter) messages(history []*msg.Message, model string) []*msg.Message
 		r.take(len(l.seen)+i, m)
 	}
 	last := r.newest(l.last)
-	laid := r.lay(l.out)
-	out := laid[:len(laid):len(laid)] // the room behind it is for the next turn
+	all := r.lay(l.out)
+	out := all[:len(all):len(all)] // the room behind it is for the next turn
+	w := l.weights
+	for _, m := range out[w.n:] {
+		w.add(l.filter, m)
+	}
+	broke = w.gone != w.before
 	if r.waiting > 0 || len(out) == 0 || out[len(out)-1].Role != msg.RoleUser || r.newest(l.last) != last {
-		*l = Layouter{}
-		return r.close(out)
+		l.laid = laid{}
+		return r.close(w.relieved(out)), broke
 	}
 	l.seen = append(l.seen, history[len(l.seen):]...)
-	l.out, l.ids, l.early, l.last = laid, r.ids, r.early, last
-	return out
+	l.out, l.ids, l.early, l.last, l.weights = all, r.ids, r.early, last, w
+	return w.relieved(out), broke
 }
 
 // newest is the last item, before when there is none.

@@ -40,8 +40,14 @@ type Note struct {
 //     that the API refuses.
 //   - Blocks that the API refuses are left out: empty text, kinds that the role
 //     may not send, thinking of another model than the one asked now (model ""
-//     keeps all), thinking that no other block follows, replies that hew wrote
-//     itself. Messages without a block are left out.
+//     keeps all), thinking that no other block follows or that stands beside
+//     thinking without a signature, calls of the server's own tools without
+//     their results and the reverse, replies that hew wrote itself. Messages
+//     without a block are left out.
+//   - Images and documents fit the limits of one and of all together: shrunk,
+//     given their true media type, or replaced by a text that says where they
+//     are. Cache marks, zero bytes, halves of characters, JSON that is too deep
+//     and impossible numbers are taken out of blocks.
 //   - Pieces of one reply become one message. Neighbours of the same role are
 //     otherwise left apart, which the API allows: joining would change the
 //     bytes of a message that was sent before.
@@ -53,14 +59,19 @@ type Note struct {
 // message and all its calls are answered, Repair of a longer history begins
 // with Repair of this one.
 func Repair(history []*msg.Message, model string) ([]*msg.Message, []Note) {
-	r := newRepair(plainModel(model))
+	r := newRepair(plainModel(model), newFilter())
 	for i, m := range history {
 		r.take(i, m)
 	}
 	for _, id := range slices.Sorted(maps.Keys(r.early)) {
 		r.note(r.early[id].index, "left out a result for a call that does not exist: %s", id)
 	}
-	return r.close(r.lay(nil)), r.notes
+	var w weights
+	out := r.lay(nil)
+	for _, m := range out {
+		w.add(r.filter, m)
+	}
+	return r.close(w.relieved(out)), r.notes
 }
 
 // item is a message to be, without tool results.
@@ -71,6 +82,8 @@ type item struct {
 	// same tells that blocks are exactly m's.
 	same  bool
 	calls []*call
+	// unsigned tells that thinking without a signature was among the blocks.
+	unsigned bool
 }
 
 // call is a tool call that was kept.
@@ -87,18 +100,19 @@ type answer struct {
 }
 
 type repair struct {
-	model string
-	items []*item
-	notes []Note
-	ids   map[string]bool    // ids given to calls so far
-	open  map[string][]*call // by the id that the model gave
-	early map[string]answer  // results that stand before their call
+	model  string
+	filter *filter
+	items  []*item
+	notes  []Note
+	ids    map[string]bool    // ids given to calls so far
+	open   map[string][]*call // by the id that the model gave
+	early  map[string]answer  // results that stand before their call
 	// waiting is how many calls have no answer yet.
 	waiting int
 }
 
-func newRepair(model string) *repair {
-	return &repair{model: model, ids: map[string]bool{}, open: map[string][]*call{}, early: map[string]answer{}}
+func newRepair(model string, f *filter) *repair {
+	return &repair{model: model, filter: f, ids: map[string]bool{}, open: map[string][]*call{}, early: map[string]answer{}}
 }
 
 func (r *repair) note(i int, format string, args ...any) {
@@ -135,13 +149,23 @@ func reminders(blocks []msg.Block) []msg.Block {
 
 func (r *repair) user(i int, m *msg.Message, blocks []msg.Block) {
 	it := &item{m: m, index: i, blocks: make([]msg.Block, 0, len(blocks))}
+	changed := false
 	for _, b := range blocks {
 		if !encoded(b) {
 			continue
 		}
+		if result, ok := b.(*msg.ToolResult); ok {
+			r.result(i, m, result)
+			continue
+		}
+		was := b
+		if b = r.filter.sound(m, b); b == nil {
+			r.note(i, "left out a block that no API reads")
+			continue
+		}
+		changed = changed || b != was
 		switch b := b.(type) {
 		case *msg.ToolResult:
-			r.result(i, m, b)
 		case *msg.Text:
 			if strings.TrimSpace(b.Text) != "" {
 				it.blocks = append(it.blocks, b)
@@ -156,7 +180,7 @@ func (r *repair) user(i int, m *msg.Message, blocks []msg.Block) {
 			r.note(i, "left out a block that only the model may send")
 		}
 	}
-	it.same = m.Role == msg.RoleUser && len(it.blocks) == len(m.Blocks)
+	it.same = m.Role == msg.RoleUser && len(it.blocks) == len(m.Blocks) && !changed
 	if len(it.blocks) > 0 {
 		r.items = append(r.items, it)
 	}
@@ -175,7 +199,7 @@ func passes(b *msg.Opaque) bool {
 func encoded(b msg.Block) bool { return b != nil && bytes.HasPrefix(b.JSON(), []byte("{")) }
 
 func (r *repair) result(i int, m *msg.Message, b *msg.ToolResult) {
-	a := answer{block: fixResult(b), from: m, index: i}
+	a := answer{block: r.fixResult(m, b), from: m, index: i}
 	if a.block != b {
 		a.from = nil
 	}
@@ -193,25 +217,38 @@ func (r *repair) result(i int, m *msg.Message, b *msg.ToolResult) {
 	r.early[id] = a
 }
 
-// fixResult returns b, or a copy without the nested blocks that the API refuses.
-func fixResult(b *msg.ToolResult) *msg.ToolResult {
-	ok := !b.IsError || len(b.Content) > 0
-	for _, c := range b.Content {
-		ok = ok && nested(c, b.IsError)
+// fixResult returns b, or a copy with nested blocks as the API takes them.
+func (r *repair) fixResult(m *msg.Message, b *msg.ToolResult) *msg.ToolResult {
+	id := b.ToolUseID
+	now, ok := r.filter.sound(m, b).(*msg.ToolResult)
+	if !ok { // left out as a whole: an empty answer is one, too
+		return msg.NewToolResult(id, failedContent(b.IsError, nil), msg.Outcome(b.IsError))
 	}
-	if ok {
-		return b
-	}
-	var content []msg.Block
-	for _, c := range b.Content {
-		if nested(c, b.IsError) {
-			content = append(content, c)
+	content, same := make([]msg.Block, 0, len(now.Content)), !now.IsError || len(now.Content) > 0
+	for _, c := range now.Content {
+		was := c
+		if encoded(c) && nested(c, now.IsError) {
+			c = r.filter.sound(m, c)
 		}
+		if c == nil || !nested(c, now.IsError) {
+			same = false
+			continue
+		}
+		same = same && c == was
+		content = append(content, c)
 	}
-	if b.IsError && len(content) == 0 {
-		content = []msg.Block{msg.NewText(noOutput)}
+	if same {
+		return now
 	}
-	return msg.NewToolResult(b.ToolUseID, content, msg.Outcome(b.IsError))
+	return msg.NewToolResult(id, failedContent(now.IsError, content), msg.Outcome(now.IsError))
+}
+
+// failedContent gives a failed result the text that it must have.
+func failedContent(failed bool, content []msg.Block) []msg.Block {
+	if failed && len(content) == 0 {
+		return []msg.Block{msg.NewText(noOutput)}
+	}
+	return content
 }
 
 // nested tells whether a tool result may hold c; a failed one holds text only.
@@ -249,6 +286,12 @@ func (r *repair) assistant(i int, m *msg.Message) {
 			it.same = false
 			continue
 		}
+		was := b
+		if b = r.filter.sent(m, b); b == nil {
+			r.note(i, "left out a block that only the user may send, or that no API reads")
+			it.same = false
+			continue
+		}
 		kept := b
 		switch b := b.(type) {
 		case *msg.Text:
@@ -256,7 +299,8 @@ func (r *repair) assistant(i int, m *msg.Message) {
 				kept = nil
 			}
 		case *msg.Thinking:
-			if !own || b.Signature == "" && b.Data == "" {
+			if unsigned := b.Signature == "" && b.Data == ""; !own || unsigned {
+				it.unsigned = it.unsigned || unsigned
 				kept = nil
 			}
 		case *msg.ToolUse:
@@ -266,10 +310,9 @@ func (r *repair) assistant(i int, m *msg.Message) {
 				kept = nil
 			}
 		case *msg.ToolResult, *msg.Image, *msg.Document:
-			r.note(i, "left out a block that only the user may send")
 			kept = nil
 		}
-		if kept != b || kept == nil {
+		if kept != was || kept == nil {
 			it.same = false
 		}
 		if kept != nil {

@@ -93,6 +93,9 @@ func valid(ms []*msg.Message) error {
 	return nil
 }
 
+// dot is a PNG of one pixel.
+const dot = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGNgZGIGAAAOAAfXb+R4AAAAAElFTkSuQmCC"
+
 func raw(t testing.TB, s string) msg.Block {
 	t.Helper()
 	b, err := msg.DecodeBlock(json.RawMessage(s))
@@ -150,7 +153,7 @@ func show(ms []*msg.Message) string {
 }
 
 func TestRepair(t *testing.T) {
-	img := msg.NewImage("image/png", "AA==")
+	img := msg.NewImage("image/png", dot)
 	for name, c := range map[string]struct {
 		in   []*msg.Message
 		want string
@@ -182,7 +185,7 @@ func TestRepair(t *testing.T) {
 		"ids of elsewhere":      {[]*msg.Message{u(text("hi")), a("1", use("f.x:0"), use("f/x:0")), u(res("f.x:0"), res("f/x:0")), a("2", use("f_x_0"), use("f.x:0")), u(res("f_x_0"))}, "u hi | a ?f_x_0 ?f_x_0_2 | u !f_x_0 !f_x_0_2 | a ?f_x_0_3 ?f_x_0_4 | u !f_x_0_3 !f_x_0_4(interrupted)"},
 		"name of elsewhere":     {[]*msg.Message{u(text("hi")), a("1", raw(t, `{"type":"tool_use","id":"p","name":"../\u001b T","input":{}}`)), u(res("p"))}, "u hi | a ?p | u !p"},
 		"call without id":       {[]*msg.Message{u(text("hi")), a("1", use("")), u(res(""))}, "u hi | a ?call_2 | u !call_2"},
-		"opaque":                {[]*msg.Message{u(text("hi")), a("1", raw(t, `{"type":"server_tool_use","id":"s","name":"web_search","input":{}}`)), u(raw(t, `{"type":"search_result"}`), raw(t, `{"type":"text","text":5}`))}, "u hi | a other | u other"},
+		"opaque":                {[]*msg.Message{u(text("hi")), a("1", raw(t, `{"type":"server_tool_use","id":"s","name":"web_search","input":{}}`)), u(raw(t, `{"type":"search_result"}`), raw(t, `{"type":"text","text":5}`))}, "u hi | u other"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, _ := Repair(c.in, "m")
@@ -207,7 +210,7 @@ func TestRepairKeepsAPausedReplyLast(t *testing.T) {
 }
 
 func TestRepairFixesResults(t *testing.T) {
-	img := msg.NewImage("image/png", "AA==")
+	img := msg.NewImage("image/png", dot)
 	failed := msg.NewToolResult("p", []msg.Block{img, msg.NewText(" ")}, msg.Failed)
 	blank := msg.NewToolResult("q", []msg.Block{msg.NewText("\n"), msg.NewText("x")}, msg.OK)
 	fine := msg.NewToolResult("r", []msg.Block{img}, msg.OK)
@@ -254,7 +257,7 @@ func random(t testing.TB, r *rand.Rand, n int) []*msg.Message {
 		case 9:
 			return raw(t, []string{`{"type":"tool_use","id":"p"}`, `{"type":"odd"}`, `{"type":"tool_use","id":"q","name":"T","input":[]}`}[r.IntN(3)])
 		case 10:
-			return msg.NewImage("image/png", "AA==")
+			return msg.NewImage("image/png", dot)
 		}
 		return msg.NewToolResult(id(), []msg.Block{msg.NewText("")}, msg.Outcome(r.IntN(2) == 0))
 	}

@@ -1,4 +1,6 @@
-// Package picture fits images into the limits of the model API: it checks that they can be decoded, shrinks them and turns them upright.
+// Package picture fits images and documents into the limits of the model API.
+//
+// It checks that they can be decoded, shrinks images and turns them upright.
 //
 // A picture that the API refuses would make every later request of the
 // conversation fail, so nothing leaves here that was not decoded whole.
@@ -82,7 +84,7 @@ func Fit(raw []byte) (*Image, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the %s picture is broken: %w", kind, err)
 	}
-	if conf.Width <= 0 || conf.Height <= 0 || conf.Width*conf.Height > maxPixels {
+	if conf.Width <= 0 || conf.Height <= 0 || int64(conf.Width)*int64(conf.Height) > maxPixels {
 		return nil, fmt.Errorf("the picture has %d×%d pixels, more than the %d million that can be decoded; shrink it first", conf.Width, conf.Height, maxPixels/1_000_000)
 	}
 	pic, err := codecs(kind).decode(bytes.NewReader(raw))
