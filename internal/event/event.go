@@ -226,7 +226,14 @@ type Notice struct {
 	// Code is a stable word for programs.
 	Code string
 	Text string
+	// Blocks are, with Quarantined, the digests of the blocks that no request
+	// holds from now on.
+	Blocks []string
 }
+
+// Quarantined is the Code of the notice that parts of the conversation are left
+// out of requests because the model's API refused them.
+const Quarantined = "quarantined"
 
 // ModelFallback is the Code of the notice that the rest of a run is answered by
 // the next model of the chain.

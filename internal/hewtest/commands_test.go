@@ -31,6 +31,8 @@ func commands() map[string]func(*testscript.TestScript, bool, []string) {
 		"json":       cmdJSON,
 		"count":      cmdCount,
 		"transcript": cmdTranscript,
+		"picture":    cmdPicture,
+		"inline":     cmdInline,
 		"session":    cmdSession,
 		"start":      cmdStart,
 		"await":      cmdAwait,

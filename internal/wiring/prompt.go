@@ -15,10 +15,12 @@ import (
 // prompt settles what stands before the conversation, and how it is recorded.
 // A resumed session repeats what it was started with, byte for byte.
 func (b *build) prompt(cfg *engine.Config) {
-	cfg.Layout = new(prompt.Layouter).Layout
+	layouter := new(prompt.Layouter)
+	cfg.Layout, cfg.Quarantine = layouter.Layout, layouter
 	git := b.git()
 	if b.past != nil {
 		cfg.History = b.past.Messages
+		layouter.Withhold(b.past.Withheld...)
 	}
 	cfg.System = b.system(git)
 	w := b.writer(cfg, git)

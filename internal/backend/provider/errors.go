@@ -47,7 +47,15 @@ type Error struct {
 	MaxTokens int
 	// ModelUnknown is set with NotFound when the server said that the model does not exist.
 	ModelUnknown bool
-	Err          error
+	// At names the parts of the request that were refused, for adapters whose
+	// server counts otherwise than Request.Messages; see Places.
+	At []Place
+	// WantsThinking is set with Invalid when the server misses thinking blocks that
+	// are not in the history any more: the request passes without thinking.
+	WantsThinking bool
+	// Filtered is set with Invalid when a content filter refused the input.
+	Filtered bool
+	Err      error
 }
 
 // Error tells what failed and, for the classes that a person can act on, what to do.

@@ -67,6 +67,10 @@ func (e *Engine) Child(c Child) *Engine {
 	cfg.Tools = slices.DeleteFunc(slices.Clone(c.Tools), func(t tool.Tool) bool { return t.Spec().Name == e.c.Deferral.Search })
 	cfg.Deferral = Deferral{} // a child is told of no deferred tools, so it has them all
 	cfg.Output, cfg.Break, cfg.Sent, cfg.Used, cfg.Fresh = "", "", "", 0, 0
+	if l, ok := e.c.Quarantine.(*prompt.Layouter); ok { // it remembers one conversation
+		own := l.Fork()
+		cfg.Layout, cfg.Quarantine = own.Layout, own
+	}
 	cfg.Sources, cfg.Tasks, cfg.Limits, cfg.Events, cfg.Trace = c.Sources, nil, Limits{}, false, nil
 	child := New(cfg)
 	child.ledger.up, child.origin, child.up = e.ledger, c.Origin, e

@@ -92,6 +92,8 @@ type Config struct {
 	// Layout turns history into the messages of a request, valid whatever
 	// history holds, and sets the cache marks.
 	Layout func(r *provider.Request, history []*msg.Message)
+	// Quarantine takes out of requests what the server refuses. Optional.
+	Quarantine loop.Quarantine
 	// Start is called once, after the first prompt is recorded and before the
 	// first request: it records and returns the message of instruction files and
 	// date that stands in front of the conversation. Optional.

@@ -18,7 +18,9 @@ import (
 func (s *submission) steer(ctx context.Context, history []*msg.Message) []*msg.Message {
 	typed := append(s.with, s.e.queue.take()...)
 	s.with = nil
-	for _, m := range typed {
+	for i, m := range typed {
+		m = s.admit(m)
+		typed[i] = m
 		s.e.facts.said(m)
 	}
 	var out []*msg.Message

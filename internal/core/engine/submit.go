@@ -112,6 +112,7 @@ func (s *submission) run(ctx context.Context, in Input) {
 // with is what hooks add, heard what happened while they did.
 func (s *submission) begin(ctx context.Context, in Input, with []*msg.Message, heard []event.Body) ([]*msg.Message, error) {
 	e := s.e
+	in.Message = s.admit(in.Message)
 	if e.c.Store != nil {
 		if err := e.c.Store.Prompt(in.Message, session.Prompt{Source: in.Source}); err != nil {
 			return nil, &NotSaved{err}
@@ -240,7 +241,7 @@ func (s *submission) config(ctx context.Context, since Totals) loop.Config {
 	e.mu.Unlock()
 	return loop.Config{
 		Provider: e.c.Model.Provider, Models: models, Build: e.build, Tool: e.find, Env: e.env,
-		Gate: watched{e.saved(), &e.facts}, Shaper: s.shaper(), Used: e.used, Fresh: len(e.history) - e.seen, Steer: func(h []*msg.Message) []*msg.Message { return s.steer(ctx, h) }, Stops: s.stops, Apply: e.apply, Bound: e.c.Bound,
+		Gate: watched{e.saved(), &e.facts}, Shaper: s.shaper(), Quarantine: e.c.Quarantine, Used: e.used, Fresh: len(e.history) - e.seen, Steer: func(h []*msg.Message) []*msg.Message { return s.steer(ctx, h) }, Stops: s.stops, Apply: e.apply, Bound: e.bound,
 		Spent:     func(name string, u msg.Usage) { e.ledger.add(e.c.Model.Lookup(name), u) },
 		Budget:    func() (event.Reason, string) { return s.budget(ctx, since) },
 		MaxTurns:  e.c.MaxTurns,
@@ -279,7 +280,9 @@ func (e *Engine) lay(history []*msg.Message, a loop.Attempt) *provider.Request {
 	if r.MaxTokens == 0 {
 		r.MaxTokens = m.DefaultOutput
 	}
-	r.Thinking = thinking(e.c.Model.Thinking, m, r.MaxTokens)
+	if !a.Plain {
+		r.Thinking = thinking(e.c.Model.Thinking, m, r.MaxTokens)
+	}
 	if !m.Effort {
 		r.Effort = ""
 	}

@@ -35,6 +35,16 @@ type Shaper interface {
 	Shape(ctx context.Context, w Window, why Pressure, emit func(event.Body)) (Window, error)
 }
 
+// Quarantine takes what a server refuses out of requests. Both methods get the
+// messages of the refused request; the notice, which the transcript keeps, says
+// what is left out from now on, and false that nothing is.
+type Quarantine interface {
+	// Blame finds the part that was refused.
+	Blame(sent []*msg.Message, e *provider.Error) (event.Notice, bool)
+	// GiveUp takes the newest turn out as a whole.
+	GiveUp(sent []*msg.Message, e *provider.Error) (event.Notice, bool)
+}
+
 // Window is what a Shaper works on.
 type Window struct {
 	Messages []*msg.Message
@@ -87,6 +97,8 @@ type Attempt struct {
 	Whole bool
 	// Break is the reason for not extending the prefix of the last request.
 	Break string
+	// Plain asks without thinking, whatever the settings say.
+	Plain bool
 }
 
 // Stop is the answer to a reply without tool calls. The zero value lets the run end.
@@ -114,6 +126,8 @@ type Config struct {
 	Gate Gate
 	// Shaper is optional.
 	Shaper Shaper
+	// Quarantine is optional.
+	Quarantine Quarantine
 	// Used and Fresh are what is known of history's size before the first request;
 	// see Window.
 	Used, Fresh int

@@ -26,6 +26,9 @@ const (
 	// maxBroken is how many streams in a row may break with nothing complete
 	// before the reply is asked for in one piece.
 	maxBroken = 3
+	// maxBlamed is how often one request is sent again without what the server
+	// refused of it.
+	maxBlamed = 5
 	// minOutput is the smallest output cap that is worth a request, in tokens.
 	minOutput = 1024
 )
@@ -62,13 +65,15 @@ func (p *reply) progress() progress {
 type step int
 
 const (
-	fail   step = iota
-	again       // send the request again after delay
-	keep        // keep the complete blocks and go on
-	change      // next model of the chain
-	whole       // ask for the reply in one piece
-	shrink      // ask for less output
-	reduce      // make history smaller
+	fail    step = iota
+	again        // send the request again after delay
+	keep         // keep the complete blocks and go on
+	change       // next model of the chain
+	whole        // ask for the reply in one piece
+	shrink       // ask for less output
+	reduce       // make history smaller
+	blame        // leave out what the server refuses
+	plainly      // ask without thinking
 )
 
 // ladder counts what was already tried for one reply.
@@ -80,14 +85,27 @@ type ladder struct {
 	cuts                                   int
 	reduced                                bool
 	cap                                    int
+	blamed                                 int
+	plain                                  bool
 }
 
 // next decides what to do about a failure. It is a pure function of the
 // counters, so that the whole ladder can be tested as a table.
 func (l *ladder) next(e *provider.Error, got progress) step {
 	switch e.Class {
-	case provider.TooLong, provider.BodyTooLarge:
+	case provider.TooLong:
 		return l.overflow()
+	case provider.BodyTooLarge:
+		if !l.reduced {
+			return l.overflow()
+		}
+		return l.accuse(got)
+	case provider.Invalid, provider.BadImage:
+		if e.WantsThinking && !l.plain {
+			l.plain = true
+			return plainly
+		}
+		return l.accuse(got)
 	case provider.OutputTooLarge:
 		if e.MaxTokens >= minOutput && (l.cap == 0 || e.MaxTokens < l.cap) {
 			l.cap = e.MaxTokens
@@ -99,8 +117,7 @@ func (l *ladder) next(e *provider.Error, got progress) step {
 			return change
 		}
 	case provider.RateLimited, provider.Timeout, provider.Connection, provider.Truncated, provider.Stalled,
-		provider.Auth, provider.Forbidden, provider.Billing, provider.BadImage, provider.Invalid,
-		provider.Certificate, provider.Protocol, provider.Credential:
+		provider.Auth, provider.Forbidden, provider.Billing, provider.Certificate, provider.Protocol, provider.Credential:
 	}
 	if got == gotBlocks {
 		if l.cuts < maxCuts && (e.Class.Retryable() || e.Class == provider.Protocol) {
@@ -109,6 +126,15 @@ func (l *ladder) next(e *provider.Error, got progress) step {
 		return fail
 	}
 	return l.resend(e, got)
+}
+
+// accuse leaves out what a server refuses, as long as that is worth a try.
+func (l *ladder) accuse(got progress) step {
+	if got == gotBlocks || l.blamed >= maxBlamed {
+		return fail
+	}
+	l.blamed++
+	return blame
 }
 
 func (l *ladder) overflow() step {
@@ -159,10 +185,10 @@ func (l *ladder) delay(e *provider.Error, got progress, jitter float64) time.Dur
 // ask gets one reply, by whatever way the ladder finds. It returns the state
 // under which the reply was made, and an end when there is no reply.
 func (r *run) ask(st state) (*reply, state, *event.Terminal) {
-	l := &ladder{retries: r.retries(), noWhole: r.NoWhole, cuts: st.cuts, reduced: st.overflowed, cap: 0}
+	l := &ladder{retries: r.retries(), noWhole: r.NoWhole, cuts: st.cuts, reduced: st.overflowed, plain: st.plain}
 	for {
 		l.fallback = st.rung+1 < len(st.models)
-		rep := r.attempt(st, Attempt{Model: st.model(), MaxTokens: st.cap, Whole: l.whole, Break: st.brk})
+		rep := r.attempt(st, Attempt{Model: st.model(), MaxTokens: st.cap, Whole: l.whole, Break: st.brk, Plain: st.plain})
 		if rep.err == nil || r.ctx.Err() != nil {
 			r.settle(rep)
 			return rep, st, nil
@@ -177,6 +203,7 @@ func (r *run) ask(st state) (*reply, state, *event.Terminal) {
 		}
 		next, err := r.move(st, rep, l, move, e)
 		if err != nil {
+			r.giveUp(rep, e)
 			end := st.end(reasonOf(e), err)
 			return nil, st, &end
 		}
@@ -217,11 +244,48 @@ func (r *run) move(st state, rep *reply, l *ladder, s step, e *provider.Error) (
 	case shrink:
 		st.cap = e.MaxTokens
 	case reduce:
-		return r.reduce(st, e)
+		if e.Class != provider.BodyTooLarge {
+			return r.reduce(st, e)
+		}
+		if next, err := r.reduce(st, e); err == nil {
+			return next, nil
+		}
+		st.overflowed = true
+		return r.blame(st, rep, e) // a gateway takes less than the window holds
+	case blame:
+		return r.blame(st, rep, e)
+	case plainly:
+		st.plain = true
+		r.emit(event.Notice{Level: event.Warning, Code: "without_thinking", Text: "the model's API misses reasoning that this conversation does not hold any more; this run goes on without thinking"})
 	case fail, keep:
 		return st, e
 	}
 	return st, nil
+}
+
+// blame has the refused part of the request left out.
+func (r *run) blame(st state, rep *reply, e *provider.Error) (state, error) {
+	if r.Quarantine == nil {
+		return st, e
+	}
+	n, found := r.Quarantine.Blame(rep.sent, e)
+	if !found {
+		return st, e
+	}
+	r.emit(n)
+	st.brk = "repair"
+	return st, nil
+}
+
+// giveUp takes a turn that the server refuses out of the conversation, which
+// would otherwise be refused for ever.
+func (r *run) giveUp(rep *reply, e *provider.Error) {
+	if r.Quarantine == nil || r.ctx.Err() != nil || e.Class != provider.Invalid && e.Class != provider.BadImage {
+		return
+	}
+	if n, found := r.Quarantine.GiveUp(rep.sent, e); found {
+		r.emit(n)
+	}
 }
 
 // reduce asks the shaper to make history fit.

@@ -31,14 +31,16 @@ type state struct {
 	// the window was shrunk because the provider refused a request.
 	capped, cuts, malformed int
 	overflowed              bool
-	brk                     string
-	usage                   msg.Usage
-	used, seen              int
-	calls                   int
-	denied                  []event.Denial
-	text                    string
-	stop                    string
-	output                  []byte
+	// plain is set once the provider missed thinking that history has no more.
+	plain      bool
+	brk        string
+	usage      msg.Usage
+	used, seen int
+	calls      int
+	denied     []event.Denial
+	text       string
+	stop       string
+	output     []byte
 }
 
 func newState(history []*msg.Message, c Config) state {

@@ -31,6 +31,8 @@ type reply struct {
 	usage   msg.Usage
 	stop    string
 	at      time.Time
+	// sent is what the request held.
+	sent []*msg.Message
 	// cut tells that the stream broke after something complete, which is kept.
 	cut bool
 	err error
@@ -52,7 +54,7 @@ func (r *run) attempt(st state, a Attempt) *reply {
 	req := r.Build(st.history, a)
 	req.Events = r.Events
 	rep := &reply{info: msg.Reply{Requested: a.Model, Model: a.Model}, at: r.Now()}
-	rep.batch = r.newBatch()
+	rep.batch, rep.sent = r.newBatch(), req.Messages
 	call := event.ModelCall{Model: a.Model, Break: req.Break}
 	ctx, cancel := context.WithCancel(provider.WithObserver(r.ctx, provider.Observer{Sent: func(n int) { call.Bytes = n }}))
 	src := newSource(r.Provider.Stream(ctx, req))

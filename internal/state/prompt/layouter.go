@@ -1,7 +1,9 @@
 package prompt
 
 import (
+	"maps"
 	"slices"
+	"sync"
 
 	"github.com/hew-agent/hew/internal/backend/provider"
 	"github.com/hew-agent/hew/internal/msg"
@@ -11,9 +13,15 @@ import (
 // remembers what it has laid out: a request whose history begins with the
 // messages of the last one, the same pointers, costs the messages that are
 // new. Any other history is laid out from its beginning. The zero value is
-// ready; it is not safe for concurrent use.
+// ready; it is safe for concurrent use.
 type Layouter struct {
+	mu     sync.Mutex
 	filter *filter
+	// broken tells that what was withheld may have been in the last request that
+	// the server has seen; it holds until a reply comes that was not there when
+	// the next one was laid out (replies, -1 before that).
+	broken  bool
+	replies int
 	laid
 }
 
@@ -39,28 +47,66 @@ type laid struct {
 func (l *Layouter) Layout(r *provider.Request, history []*msg.Message) {
 	ms, broke := l.messages(history, plainModel(r.Model))
 	fill(r, ms)
-	if broke && r.Break == "" {
+	if (l.breaks(history) || broke) && r.Break == "" {
 		r.Break = "repair"
 	}
 }
 
+func (l *Layouter) breaks(history []*msg.Message) bool {
+	defer l.locked()()
+	if !l.broken {
+		return false
+	}
+	n := 0
+	for _, m := range history {
+		if m != nil && m.Role == msg.RoleAssistant && (m.Reply == nil || !m.Reply.Synthetic) {
+			n++
+		}
+	}
+	if l.replies >= 0 && n > l.replies {
+		l.broken = false
+		return false
+	}
+	l.replies = n
+	return true
+}
+
 // Withhold leaves blocks out of every request from now on, by their digests.
+// The next request then may not extend the last one.
 func (l *Layouter) Withhold(digests ...string) {
-	l.ready()
+	defer l.locked()()
+	l.withhold(digests)
+}
+
+func (l *Layouter) withhold(digests []string) {
 	for _, d := range digests {
 		l.filter.withheld[d] = true
 	}
 	l.laid = laid{}
+	l.broken, l.replies = l.broken || len(digests) > 0, -1
 }
 
-func (l *Layouter) ready() {
+// Fork is a Layouter for another conversation that may hold the same messages:
+// it leaves out the same.
+func (l *Layouter) Fork() *Layouter {
+	defer l.locked()()
+	own := new(Layouter)
+	own.locked()()
+	maps.Copy(own.filter.withheld, l.filter.withheld)
+	return own
+}
+
+// locked takes the lock and returns its release.
+func (l *Layouter) locked() (release func()) {
+	l.mu.Lock()
 	if l.filter == nil {
 		l.filter = newFilter()
 	}
+	return l.mu.Unlock
 }
 
 func (l *Layouter) messages(history []*msg.Message, model string) (ms []*msg.Message, broke bool) {
-	l.ready()
+	defer l.locked()()
 	if l.model != model || !l.extended(history) {
 		l.laid = laid{model: model}
 	}

@@ -77,6 +77,7 @@ func (b *builder) finish(leaf int) {
 	if leaf >= 0 && c.Leaf == "" {
 		c.Leaf = b.recs[leaf].uuid
 	}
+	c.Withheld = b.withheld
 	c.Rewound = leaf >= 0 && b.recs[leaf].subtype == rewound
 	if c.Context != nil {
 		c.Messages = slices.Insert(c.Messages, 0, c.Context)

@@ -52,6 +52,9 @@ type Conversation struct {
 	Pending []*msg.ToolUse
 	// Points are the prompts of the live conversation, oldest first.
 	Points []Point
+	// Withheld are the digests of blocks that the model's API has refused (see
+	// event.Quarantined).
+	Withheld []string
 	// Rewound tells that nothing was said since the conversation was taken back.
 	Rewound bool
 

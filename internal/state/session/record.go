@@ -95,10 +95,18 @@ func (w *Writer) Retract(ids []string, reason string) error {
 	return err
 }
 
+// quarantine is the subtype of the entry that names, by digest, blocks which the
+// model's API refused and which no request holds any more. It counts wherever
+// it stands: what was refused once is refused on every branch.
+const quarantine = "quarantine"
+
 // Notice writes something that a person should know.
 func (w *Writer) Notice(n event.Notice) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if len(n.Blocks) > 0 {
+		return w.system(quarantine, n.Text, string(n.Level), w.chain.last, func(e *entry) { e.opt("code", n.Code).val("withheldBlocks", n.Blocks) })
+	}
 	return w.system("notice", n.Text, string(n.Level), w.chain.last, func(e *entry) { e.opt("code", n.Code) })
 }
 

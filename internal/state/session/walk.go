@@ -14,6 +14,7 @@ type tree struct {
 	parentOf map[int]int  // overrides by index in recs
 	gone     map[int]bool // retracted
 	kids     map[int][]int
+	withheld []string
 }
 
 // newTree applies the entries that change the meaning of others.
@@ -27,6 +28,10 @@ func (l *loader) newTree() (*tree, error) {
 		switch r.subtype {
 		case "retracted":
 			if err := t.retract(i); err != nil {
+				return nil, err
+			}
+		case quarantine:
+			if err := t.quarantine(i); err != nil {
 				return nil, err
 			}
 		case boundarySubtype:
@@ -56,6 +61,21 @@ func (t *tree) retract(i int) error {
 			t.gone[at] = true
 		}
 		return true
+	})
+	return nil
+}
+
+// maxWithheld bounds what a forged file makes hew remember.
+const maxWithheld = 10_000
+
+func (t *tree) quarantine(i int) error {
+	line, err := t.read(t.recs[i].off, t.recs[i].size)
+	if err != nil {
+		return err
+	}
+	gjson.GetBytes(line, "withheldBlocks").ForEach(func(_, v gjson.Result) bool {
+		t.withheld = append(t.withheld, v.String())
+		return len(t.withheld) < maxWithheld
 	})
 	return nil
 }

@@ -159,6 +159,10 @@ func classifyInvalid(e *provider.Error) {
 		e.Class = provider.TooLong
 	case has("credit balance"):
 		e.Class = provider.Billing
+	case has("expected `thinking`", "must start with a thinking block"):
+		e.WantsThinking = true
+	case has("content filter", "content management policy", "content_filter", "flagged by"):
+		e.Filtered = true
 	case has("image") && has("exceed", "process", "dimension", "pixels", "media type", "too many", "unsupported"):
 		e.Class = provider.BadImage
 	}
