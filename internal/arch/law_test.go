@@ -67,7 +67,7 @@ var table = []pkg{
 	{"internal/action/builtin", action, []string{"policy/shellread", "task", "builtin/notebook", "builtin/pdf"}},
 	{"internal/action/builtin/notebook", action, nil},
 	{"internal/action/builtin/pdf", action, nil},
-	{"internal/action/builtin/mcptool", action, []string{"builtin/picture"}},
+	{"internal/action/builtin/mcptool", action, nil},
 	{"internal/action/builtin/bash", action, []string{"policy/shellread", "task"}},
 	{"internal/action/builtin/edit", action, nil},
 	{"internal/action/builtin/agent", action, []string{"task"}},

@@ -14,8 +14,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/hew-agent/hew/internal/action/builtin/picture"
 	"github.com/hew-agent/hew/internal/backend/mcp"
+	"github.com/hew-agent/hew/internal/backend/picture"
 	"github.com/hew-agent/hew/internal/backend/shell"
 	"github.com/hew-agent/hew/internal/msg"
 	"github.com/hew-agent/hew/internal/tool"
