@@ -107,7 +107,8 @@ type ToolFinished struct {
 	// Ran is false when the call was not executed.
 	Ran bool
 	// Layer is PreFilter for a call of a tool that exists and is kept from the
-	// model, else "": what else keeps a call from running is in Decided.
+	// model, the boundary that held a call which ran and failed (tool.Result.Held),
+	// else "": what else keeps a call from running is in Decided.
 	Layer string
 }
 

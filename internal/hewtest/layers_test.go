@@ -23,6 +23,10 @@ type layer struct {
 	mode []string
 	// side answers side queries.
 	side map[string][]script.Step
+	// command replaces the probe's, of which the file is another then.
+	command, file string
+	// need says what the machine must have, "" for nothing.
+	need string
 	// named tells whether a line of the trace names the layer as what stopped the call.
 	named func(line gjson.Result) bool
 }
@@ -62,6 +66,12 @@ func layers() []layer {
 			args: []string{"--settings", `{"hooks":{"PreToolUse":[{"hooks":[{"type":"command","command":"echo not today >&2; exit 2"}]}]}}`},
 		},
 		{
+			name: "sandbox", args: []string{"--sandbox"}, mode: free(), command: "touch ../probe", file: "../probe", need: "a whole sandbox",
+			named: func(l gjson.Result) bool {
+				return l.Get("kind").String() == "tool_stop" && l.Get("outcome").String() == "error" && l.Get("layer").String() == "sandbox"
+			},
+		},
+		{
 			name: "non-restoration", first: []string{"--allowedTools", "Bash(touch *)"}, mode: []string{"--permission-mode", "manual"},
 			named: func(l gjson.Result) bool {
 				return decidedBy("default")(l) && l.Get(`steps.#(step=="non-restoration")`).Exists()
@@ -73,14 +83,18 @@ func layers() []layer {
 // probe runs one call that leaves a file and reports whether it did, and the trace.
 func (l layer) probe(t *testing.T) (ran bool, trace string) {
 	t.Helper()
-	call := script.Step{Reply: []script.Reply{{Tool: "Bash", Input: []byte(`{"command":"touch probe"}`)}}}
+	command, leaves := "touch probe", "probe"
+	if l.command != "" {
+		command, leaves = l.command, l.file
+	}
+	call := script.Step{Reply: []script.Reply{{Tool: "Bash", Input: []byte(`{"command":"` + command + `"}`)}}}
 	done := script.Step{Reply: []script.Reply{{Text: "done"}}}
 	sc := &script.Scenario{Steps: []script.Step{call, done}, Side: l.side}
 	if l.first != nil {
 		sc.Steps = append(sc.Steps, call, done)
 	}
 	w := newWorld(t, sc, "IS_SANDBOX=1")
-	file, log := filepath.Join(w.proj, "probe"), filepath.Join(w.home, "trace.jsonl")
+	file, log := filepath.Join(w.proj, leaves), filepath.Join(w.home, "trace.jsonl")
 	run := func(args ...string) {
 		args = append([]string{"-p", "go", "--output-format", "stream-json", "--verbose", "--trace", log}, args...)
 		h := w.start(launch{args: append(args, w.begun()...)})
@@ -110,11 +124,19 @@ func (l layer) probe(t *testing.T) (ran bool, trace string) {
 // TestEachLayerStopsAlone: P3, PM-15. With six of the layers off, the seventh
 // stops its probe call and the trace names it; with all off the call runs.
 func TestEachLayerStopsAlone(t *testing.T) {
-	if ran, trace := (layer{mode: free()}).probe(t); !ran {
-		t.Fatalf("the probe does not run with all layers off, so the test shows nothing:\n%s", trace)
+	for _, open := range []layer{{mode: free()}, {mode: free(), command: "touch ../probe", file: "../probe"}} {
+		if ran, trace := open.probe(t); !ran {
+			t.Fatalf("the probe does not run with all layers off, so the test shows nothing:\n%s", trace)
+		}
+	}
+	if n := len(layers()); n != 7 {
+		t.Fatalf("%d layers", n)
 	}
 	for _, l := range layers() {
 		t.Run(l.name, func(t *testing.T) {
+			if l.need != "" && !confines() {
+				t.Skip("left out: the layer of the sandbox (needs user namespaces or bubblewrap)")
+			}
 			ran, trace := l.probe(t)
 			if ran {
 				t.Fatalf("the call ran:\n%s", trace)

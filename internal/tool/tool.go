@@ -143,6 +143,9 @@ type Result struct {
 	View    View
 	Effects []Effect
 	IsError bool
+	// Held names the boundary that kept a call from doing part of what it was
+	// made to do while it ran ("sandbox"), "" when none is known to have.
+	Held string
 }
 
 // Text makes a successful result of one text.

@@ -157,17 +157,24 @@ func sourceOf(s settings.Scope) string {
 	return "policy_settings"
 }
 
-// reload puts the hooks of the settings as they are now in force. What the
+// reload puts the hooks and rules of the settings as they are now in force. What the
 // folder asks for anew is not trusted by what was there before.
 func (h *hooks) reload(emit func(event.Body)) {
 	cfg := h.b.settingsConfig
 	v := trust.Check(trust.Config{Settings: cfg, Run: h.b.o.Consent, ReadOnly: true})
 	cfg.Trust, cfg.BaseURLs = v.Level, v.BaseURLs
 	s, problems := settings.Load(cfg)
+	broken := false
 	for _, p := range problems {
 		if p.Severity != settings.Note {
 			emit(event.Notice{Level: event.Warning, Code: "settings", Text: p.String()})
 		}
+		broken = broken || p.Severity == settings.FileIgnored
+	}
+	if broken { // a deny rule or a policy hook must not go because of a missing comma
+		emit(event.Notice{Level: event.Warning, Code: "settings", Text: "the settings stay as they were before that change until every file can be read"})
+		return
 	}
 	h.d.Load(hook.FromSettings(s))
+	h.b.govern(s, func(text string) { emit(event.Notice{Level: event.Warning, Code: "permission_rule", Text: text}) })
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/hew-agent/hew/internal/action/gate"
@@ -46,7 +47,7 @@ func (b *build) safety(specs []tool.Spec) (*policy.Snapshot, error) {
 	}
 	s := policy.New(cfg)
 	for _, w := range s.Warnings() {
-		b.notice(fmt.Sprintf("permission rule %q of %s is not used: %s", w.Rule, w.Origin.File, w.Text))
+		b.notice(notUsed(w))
 	}
 	return s, nil
 }
@@ -59,7 +60,13 @@ func (b *build) policy(specs []tool.Spec) (policy.Config, error) {
 	if err != nil {
 		return policy.Config{}, err
 	}
-	allShell, _ := b.settings.Bool("autoMode", "classifyAllShell")
+	return b.rules(b.settings, mode, specs), nil
+}
+
+// rules is what settings make of the permissions in a mode.
+func (b *build) rules(s *settings.Settings, mode policy.Mode, specs []tool.Spec) policy.Config {
+	p := s.Permissions()
+	allShell, _ := s.Bool("autoMode", "classifyAllShell")
 	return policy.Config{
 		ClassifyAllShell: allShell,
 		Layers:           b.layers(p), Mode: mode, Families: families, Tools: specs,
@@ -69,7 +76,33 @@ func (b *build) policy(specs []tool.Spec) (policy.Config, error) {
 		BlockReadsOutside: p.BlockReadsOutside, BlockWritesOutside: p.BlockWritesOutside,
 		NoPrompts: p.DenyInsteadOfAsking || b.o.NoPrompts, BypassDisabled: p.BypassDisabled,
 		Reader: b.facts, GitPrograms: b.gitPrograms(),
-	}, nil
+	}
+}
+
+// govern puts the rules of changed settings in force. The mode, the working
+// directories and what a person granted for this session stay as they are.
+func (b *build) govern(s *settings.Settings, warn func(text string)) {
+	b.gateRef.Reload(func(now *policy.Snapshot) *policy.Snapshot {
+		was := now.Config()
+		cfg := b.rules(s, was.Mode, was.Tools)
+		cfg.Roots = was.Roots
+		for _, l := range was.Layers {
+			if l.Origin.Scope == policy.ScopeSession {
+				cfg.Layers = append(cfg.Layers, l)
+			}
+		}
+		next := policy.New(cfg)
+		for _, w := range next.Warnings() {
+			if !slices.Contains(now.Warnings(), w) {
+				warn(notUsed(w))
+			}
+		}
+		return next
+	})
+}
+
+func notUsed(w policy.Warning) string {
+	return fmt.Sprintf("permission rule %q of %s is not used: %s", w.Rule, w.Origin.File, w.Text)
 }
 
 // rememberedCommands is how many readings of shell texts are kept.

@@ -113,6 +113,18 @@ func (g *Gate) SetMode(name string) error {
 	return nil
 }
 
+// Reload replaces the policy by what next makes of the one in force; updates
+// and changes of the mode wait. next must be pure but for what it reads.
+func (g *Gate) Reload(next func(now *policy.Snapshot) *policy.Snapshot) {
+	if g.up != nil {
+		g.up.from.Reload(next)
+		return
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.snap.Store(next(g.snap.Load()))
+}
+
 // AfterPlan is the mode to go on with when a plan is approved: the one that the
 // answer chose, else the one before the plan.
 func (g *Gate) AfterPlan() string {

@@ -316,7 +316,11 @@ func (b *batch) resolve(c *call, out *outcome) {
 		o = msg.Failed
 	}
 	m := &msg.Message{ID: b.r.NewID(), Role: msg.RoleUser, Blocks: []msg.Block{msg.NewToolResult(c.use.ID, res.Content, o)}, Time: b.r.Now()}
-	c.done = &event.ToolFinished{Use: use, Msg: m, Result: res, Took: out.took, Ran: out.ran, Layer: c.layer}
+	layer := c.layer
+	if layer == "" {
+		layer = res.Held
+	}
+	c.done = &event.ToolFinished{Use: use, Msg: m, Result: res, Took: out.took, Ran: out.ran, Layer: layer}
 	c.refusal, c.verdict = out.refusal, out.verdict
 	b.r.emit(*c.done)
 	b.apply(c, res.Effects)

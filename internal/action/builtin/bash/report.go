@@ -60,10 +60,25 @@ func (r *report) result() tool.Result {
 		Content: []msg.Block{msg.NewText(text)}, Data: encode(r.data), Effects: effects, IsError: failed,
 		View: tool.TerminalView{Command: visible(r.c.in.Command), Output: r.data.Stdout, ExitCode: r.o.ExitCode},
 	}
+	if failed && r.c.confined() && refusal(r.data.Stdout) {
+		res.Held = "sandbox"
+	}
 	if len(r.changed) > 0 {
 		res.Content = append(res.Content, msg.NewText("<system-reminder>"+r.c.changedNote(r.changed)+"</system-reminder>"))
 	}
 	return res
+}
+
+// refusal tells whether output holds the words of a system call that a sandbox
+// refuses: the kernel's, or the relay's status. A boundary says no by errno and
+// has no voice of its own.
+func refusal(output string) bool {
+	for _, words := range []string{"Read-only file system", "Operation not permitted", "Permission denied", "403"} {
+		if strings.Contains(output, words) {
+			return true
+		}
+	}
+	return false
 }
 
 func (r *report) note(s string) {

@@ -116,13 +116,19 @@ func (c *call) command(emit func(tool.Progress)) shell.Command {
 	if cfg.Background == WithBackground {
 		cmd.OnTimeout = atTimeout(c.in.Command, c.facts)
 	}
-	cmd.Unconfined = cfg.Outside != nil && cfg.Outside(c.in.Command, c.in.Unsandboxed)
+	cmd.Unconfined = cfg.Outside != nil && !c.confined()
 	if emit != nil {
 		cmd.Progress = func(p shell.Progress) {
 			emit(tool.Progress{Text: p.Tail, Bytes: p.Size, Elapsed: p.Elapsed.Milliseconds()})
 		}
 	}
 	return cmd
+}
+
+// confined tells whether there is a sandbox and the command runs in it.
+func (c *call) confined() bool {
+	outside := c.s.c.Outside
+	return outside != nil && !outside(c.in.Command, c.in.Unsandboxed)
 }
 
 // prefixed hands the command to a program of the user's: a path, which may
