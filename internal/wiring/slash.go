@@ -25,7 +25,8 @@ func (b *build) slash(ctx context.Context) *command.Book {
 	}
 	book = command.New(command.Config{
 		Builtin: command.Builtin(p, func() []command.Command { return book.List() }),
-		Submit:  e.Submit, Record: func(c event.CommandRan) error { return e.Note(c) },
+		Custom:  b.mcp.commands,
+		Submit:  b.mcp.mentioning(e.Submit), Record: func(c event.CommandRan) error { return e.Note(c) },
 	})
 	return book
 }

@@ -69,3 +69,21 @@ func Remove(ctx context.Context, c settings.Config, scope mcp.Scope, name string
 	}
 	return file, gone, nil
 }
+
+// Has tells whether the file of a scope has an entry of that name.
+func Has(c settings.Config, scope mcp.Scope, name string) bool {
+	file, path, _, err := place(c, scope, name)
+	if err != nil {
+		return false
+	}
+	raw, _, err := fsys.ReadRaw(file, fsys.Limits{})
+	if err != nil || len(raw) == 0 {
+		return false
+	}
+	d, err := fsys.ParseJSON(raw)
+	if err != nil {
+		return false
+	}
+	_, ok := d.Get(path...)
+	return ok
+}
