@@ -181,6 +181,7 @@ type build struct {
 	gateRef        *gate.Gate
 	hooks          *hooks // nil in a bare run
 	mcp            *servers
+	pool           []tool.Tool    // the fixed tools
 	seen           fsys.ReadState // what the model knows of which file
 	todos          builtin.Todos
 	noted          *noting // nil when nothing is kept
@@ -238,6 +239,7 @@ func (b *build) open(ctx context.Context) (*Conversation, error) {
 	if err != nil {
 		return nil, err
 	}
+	b.pool = tools
 	specs := make([]tool.Spec, len(tools))
 	for i, t := range tools {
 		specs[i] = t.Spec()
