@@ -116,7 +116,7 @@ type serverJSON struct {
 	Prompts int    `json:"prompts"`
 }
 
-func rowOf(f server.Found, st mcp.Status) serverJSON {
+func serverRow(f server.Found, st mcp.Status) serverJSON {
 	r := serverJSON{
 		f.Entry.Name, string(f.Entry.Scope), string(f.Entry.Transport), f.Entry.Runs(), f.Entry.File, string(st.State), st.Detail, st.Tools, st.Prompts,
 	}
@@ -147,7 +147,7 @@ func listServers(e Env, args []string) error {
 		st := k.Check(ctx, func(server.Found) bool { return true })
 		rows := []serverJSON{}
 		for _, f := range all {
-			rows = append(rows, rowOf(f, st[f.Entry.Name]))
+			rows = append(rows, serverRow(f, st[f.Entry.Name]))
 			if !asJSON {
 				fmt.Fprintf(e.Stdout, "%s: %s - %s\n", fsys.Printable(f.Entry.Name), fsys.Printable(f.Entry.Runs()), fsys.Printable(mark(f, st[f.Entry.Name])))
 			}
@@ -164,7 +164,7 @@ func getServer(e Env, args []string) error {
 	return e.withServer("get", args, func(ctx context.Context, k *wiring.ServerBook, f server.Found) error {
 		st := k.Check(ctx, func(o server.Found) bool { return o.Entry.Name == f.Entry.Name })[f.Entry.Name]
 		if asJSON {
-			return printJSON(e.Stdout, rowOf(f, st))
+			return printJSON(e.Stdout, serverRow(f, st))
 		}
 		en := f.Entry
 		fmt.Fprintf(e.Stdout, "%s:\n  Scope: %s (%s)\n  Status: %s\n  Type: %s\n  Runs: %s\n",
@@ -264,7 +264,7 @@ func resetServers(e Env, args []string) error {
 }
 
 func loginServer(e Env, args []string) error {
-	args, noBrowser := take(args, "--no-browser")
+	args, _ = take(args, "--no-browser") // hew opens no browser by itself: the person visits the address
 	return e.withServer("login", args, func(ctx context.Context, k *wiring.ServerBook, f server.Found) error {
 		if f.Choice != server.Use {
 			return fmt.Errorf("MCP server %s is not used here: %s", f.Entry.Name, f.Why)
@@ -272,9 +272,6 @@ func loginServer(e Env, args []string) error {
 		where, err := k.Login(ctx, f.Entry, func(url string) {
 			fmt.Fprintf(e.Stdout, "Visit this address to log in to %s:\n\n%s\n\n", fsys.Printable(f.Entry.Name), fsys.Printable(url))
 			fmt.Fprintln(e.Stdout, "When the browser runs on another machine, paste the address here that it ends at.")
-			if !noBrowser && e.StdoutTTY {
-				_ = k.OpenBrowser(ctx, url) // the address is shown anyway
-			}
 		}, e.Stdin)
 		if err != nil {
 			return err

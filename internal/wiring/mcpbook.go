@@ -202,23 +202,6 @@ func (k *ServerBook) Logout(ctx context.Context, e mcp.Entry) (bool, error) {
 	return k.b.tokens().Forget(ctx, k.filled(e))
 }
 
-// OpenBrowser opens an address in the person's browser. An error is no harm:
-// the address was shown.
-func (k *ServerBook) OpenBrowser(ctx context.Context, address string) error {
-	opener := map[string][]string{"darwin": {"open"}, "windows": {"rundll32", "url.dll,FileProtocolHandler"}}[runtime.GOOS]
-	if opener == nil {
-		opener = []string{"xdg-open"}
-	}
-	path, err := shell.LookPath(opener[0], k.b.o.Environ)
-	if err != nil {
-		return err
-	}
-	_, err = k.b.runner.Exec(ctx, shell.Program{
-		Argv: append(append([]string{path}, opener[1:]...), address), Dir: k.b.place.Cwd, Timeout: 5 * time.Second, Unconfined: true, Tidy: true,
-	})
-	return err
-}
-
 // DesktopServers reads the servers of the desktop program of the ecosystem.
 func (k *ServerBook) DesktopServers() (file string, raw map[string]json.RawMessage, err error) {
 	home := k.b.o.userHome()

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"iter"
 	"slices"
 	"strings"
@@ -25,6 +26,7 @@ func (o *Server) refresh(ctx context.Context) {
 	caps := s.InitializeResult().Capabilities
 	if caps.Tools != nil {
 		o.relist(ctx, "tools", func(ctx context.Context) error { return o.listTools(ctx, s) })
+		o.set.touch()
 	}
 	if caps.Prompts != nil {
 		o.relist(ctx, "prompts", func(ctx context.Context) error { return o.listPrompts(ctx, s) })
@@ -173,6 +175,10 @@ func (o *Server) Call(ctx context.Context, name string, input json.RawMessage, p
 	if err != nil {
 		return Answer{}, o.late(ctx, err)
 	}
+	if !o.has(name) {
+		return Answer{}, fmt.Errorf("MCP server %q does not offer the tool %q any more, or it has changed and waits for the user's yes (hew mcp get %s)",
+			o.entry.Name, line(name, 80), o.entry.Name)
+	}
 	idle := o.idle()
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
@@ -189,7 +195,7 @@ func (o *Server) Call(ctx context.Context, name string, input json.RawMessage, p
 	p.SetProgressToken(token)
 	res, err := s.CallTool(ctx, p)
 	if err != nil {
-		return Answer{}, o.late(ctx, o.failed(err))
+		return Answer{}, o.late(ctx, o.failed(o.why(ctx, s, err)))
 	}
 	a := Answer{Parts: partsOf(res.Content), IsError: res.IsError}
 	if res.StructuredContent != nil {
@@ -198,6 +204,38 @@ func (o *Server) Call(ctx context.Context, name string, input json.RawMessage, p
 		}
 	}
 	return a, nil
+}
+
+func (o *Server) has(name string) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return slices.ContainsFunc(o.tools, func(t Tool) bool { return t.Name == name })
+}
+
+// why says more of an error: of a connection that was lost in the middle of a
+// call, what became of the server.
+func (o *Server) why(ctx context.Context, s *sdk.ClientSession, err error) error {
+	if !errors.Is(err, sdk.ErrConnectionClosed) && !errors.Is(err, io.EOF) && !strings.Contains(err.Error(), "EOF") {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, 4*closeGrace)
+	defer cancel()
+	for {
+		o.mu.Lock()
+		st, detail, now, changed := o.state, o.detail, o.session, o.changed
+		o.mu.Unlock()
+		if st == Failed {
+			return fmt.Errorf("the connection was lost during the call: %s", detail)
+		}
+		if now != nil && now != s {
+			return err
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return err
+		}
+	}
 }
 
 func (o *Server) idle() time.Duration {

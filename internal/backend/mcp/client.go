@@ -52,16 +52,10 @@ func (c *calls) tell(token any, p Progress) {
 // newClient makes the client of one connection, which knows whose words it hears.
 func (o *Server) newClient() *sdk.Client {
 	c := &o.set.c
-	relist := func() {
-		select {
-		case o.stale <- struct{}{}:
-		default:
-		}
-	}
 	opts := &sdk.ClientOptions{
-		ToolListChangedHandler:     func(context.Context, *sdk.ToolListChangedRequest) { relist() },
-		PromptListChangedHandler:   func(context.Context, *sdk.PromptListChangedRequest) { relist() },
-		ResourceListChangedHandler: func(context.Context, *sdk.ResourceListChangedRequest) { relist() },
+		ToolListChangedHandler:     func(context.Context, *sdk.ToolListChangedRequest) { o.announced() },
+		PromptListChangedHandler:   func(context.Context, *sdk.PromptListChangedRequest) { o.announced() },
+		ResourceListChangedHandler: func(context.Context, *sdk.ResourceListChangedRequest) { o.announced() },
 		ProgressNotificationHandler: func(_ context.Context, r *sdk.ProgressNotificationClientRequest) {
 			p := r.Params
 			o.calls.tell(p.ProgressToken, Progress{Text: line(p.Message, 300), Done: p.Progress, Total: p.Total})
@@ -125,14 +119,16 @@ func (o *Server) sample(ctx context.Context, r *sdk.CreateMessageRequest) (*sdk.
 }
 
 // ready returns the session, waiting for one that is on its way and asking for
-// one that was lost.
+// one that was lost. A change that the server has announced is looked at first:
+// nothing is called as what it was before.
 func (o *Server) ready(ctx context.Context) (*sdk.ClientSession, error) {
 	asked := false
 	for {
 		o.mu.Lock()
-		st, detail, s, changed := o.state, o.detail, o.session, o.changed
+		st, detail, s, changed, fresh := o.state, o.detail, o.session, o.changed, o.clean == o.dirty
 		o.mu.Unlock()
 		switch {
+		case st == Connected && s != nil && !fresh:
 		case st == Connected && s != nil:
 			return s, nil
 		case st != Pending && st != Connected && asked:

@@ -35,6 +35,8 @@ type Server struct {
 	prompts   []Prompt
 	resources []Resource
 	stale     chan struct{} // asks for fresh lists
+	dirty     int           // changes that were announced; the lists are as of clean
+	clean     int
 }
 
 func newServer(s *Set, e Entry, name string) *Server {
@@ -170,7 +172,7 @@ func (o *Server) live(ctx context.Context) {
 func (o *Server) watch(ctx context.Context, l *link, once *sync.Once) {
 	defer l.close()
 	o.mu.Lock()
-	o.client, o.session = l.client, l.session
+	o.client, o.session, o.clean = l.client, l.session, o.dirty
 	o.mu.Unlock()
 	o.refresh(ctx)
 	o.turn(Connected, "")
@@ -180,10 +182,16 @@ func (o *Server) watch(ctx context.Context, l *link, once *sync.Once) {
 	for {
 		select {
 		case <-o.stale:
+			o.mu.Lock()
+			upTo := o.dirty
+			o.mu.Unlock()
 			o.refresh(ctx)
-			o.set.touch()
+			o.relisted(upTo)
 		case err := <-ended:
 			o.lost()
+			if p, ok := l.frames.(*stdio); ok {
+				p.settle()
+			}
 			o.turn(Failed, describe(orErr(err, errors.New("the connection has ended")), l))
 			return
 		case <-ctx.Done():
@@ -191,6 +199,27 @@ func (o *Server) watch(ctx context.Context, l *link, once *sync.Once) {
 			return
 		}
 	}
+}
+
+// announced notes that the server has something else to offer.
+func (o *Server) announced() {
+	o.mu.Lock()
+	o.dirty++
+	o.mu.Unlock()
+	select {
+	case o.stale <- struct{}{}:
+	default:
+	}
+}
+
+// relisted notes that the lists hold all that was announced before they were asked for.
+func (o *Server) relisted(upTo int) {
+	o.mu.Lock()
+	o.clean = upTo
+	close(o.changed)
+	o.changed = make(chan struct{})
+	o.mu.Unlock()
+	o.set.touch()
 }
 
 func (o *Server) lost() {
@@ -227,8 +256,17 @@ func (o *Server) pause(ctx context.Context, err error, fails int, delay time.Dur
 	return true
 }
 
+// orCause prefers the reason why ctx has ended to what came of it.
+func orCause(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return err
+}
+
 // link is one connection.
 type link struct {
+	cancel  func()
 	client  *sdk.Client
 	session *sdk.ClientSession
 	web     *web
@@ -245,6 +283,7 @@ func (l *link) close() {
 	if l.frames != nil {
 		_ = l.frames.Close()
 	}
+	l.cancel()
 }
 
 // connect makes a connection. The SDK may need longer than the time allowed to
@@ -254,12 +293,16 @@ func (o *Server) connect(ctx context.Context) (*link, error) {
 	if len(missing) > 0 {
 		o.set.c.Notice(fmt.Sprintf("MCP server %q: not set, so left as they stand: %s", o.entry.Name, strings.Join(missing, ", ")))
 	}
-	ctx, cancel := context.WithTimeout(ctx, o.set.c.Connect)
-	defer cancel()
-	l := &link{client: o.newClient()}
+	// The context lives as long as the connection: that of SSE is a request.
+	ctx, cancel := context.WithCancelCause(ctx)
+	l := &link{client: o.newClient(), cancel: func() { cancel(nil) }}
+	late := time.AfterFunc(o.set.c.Connect, func() { cancel(context.DeadlineExceeded) })
+	defer late.Stop()
 	var t sdk.Transport
 	var err error
 	if t, l.web, l.frames, err = o.set.c.dial(ctx, e); err != nil {
+		err = orCause(ctx, err)
+		l.close()
 		return l, err
 	}
 	type made struct {
@@ -274,20 +317,24 @@ func (o *Server) connect(ctx context.Context) (*link, error) {
 	select {
 	case m := <-got:
 		if l.session = m.session; m.err != nil {
+			err = orCause(ctx, m.err)
 			l.close()
-			return l, m.err
+			return l, err
+		}
+		if !late.Stop() {
+			l.close()
+			return l, context.DeadlineExceeded
 		}
 		return l, nil
 	case <-ctx.Done():
-		if l.frames != nil {
-			_ = l.frames.Close()
-		}
+		err = context.Cause(ctx)
+		l.close()
 		go func() { // bounded by the closed connection and the ended context
 			if m := <-got; m.session != nil {
 				_ = m.session.Close()
 			}
 		}()
-		return l, context.Cause(ctx)
+		return l, err
 	}
 }
 

@@ -74,15 +74,20 @@ func (s *stdio) Send(ctx context.Context, message []byte) error {
 func (s *stdio) Close() error {
 	s.once.Do(func() {
 		_ = s.peer.Stdin.Close() // a polite server ends by this
-		t := time.NewTimer(closeGrace)
-		defer t.Stop()
-		select {
-		case <-s.peer.Done():
-		case <-t.C:
-		}
+		s.settle()
 		s.err = s.peer.Stop()
 	})
 	return s.err
+}
+
+// settle waits a moment for the process to end by itself.
+func (s *stdio) settle() {
+	t := time.NewTimer(closeGrace)
+	defer t.Stop()
+	select {
+	case <-s.peer.Done():
+	case <-t.C:
+	}
 }
 
 // obituary says how the process ended and what it said last; "" while it runs.
