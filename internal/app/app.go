@@ -84,6 +84,7 @@ func commands() []command {
 		{"auth", "status [--json|--text]", "say which credential would be used, without showing it", runAuth, false},
 		{"doctor", "", "check the installation and the settings; changes nothing", runDoctor, false},
 		{"rewind", "SESSION [--to MESSAGE] [--files|--conversation] [--preview]", "take back what a session changed, said, or both", runRewind, false},
+		{"context", "[--json] [--explain] [SESSION]", "show what fills the window of a session (without SESSION: the newest of this folder), and with --explain what was taken out of it and where it is", runContext, false},
 		{"permissions", "list|explain CALL|test FILE", "show what decides about calls, explain one, judge case tables", runPermissions, false},
 		{"sessions", "list|show|search|export|fork|rename|prune|redact", "look into past sessions and keep them in order; --help shows more", runSessions, false},
 		{"hooks", "list|test EVENT", "list the hooks and why one does not run; try what an event runs", runHooks, false},

@@ -2,9 +2,9 @@ package wiring
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/tidwall/gjson"
 
@@ -14,6 +14,7 @@ import (
 	"github.com/hew-agent/hew/internal/event"
 	"github.com/hew-agent/hew/internal/msg"
 	"github.com/hew-agent/hew/internal/state/prompt"
+	"github.com/hew-agent/hew/internal/state/session"
 	"github.com/hew-agent/hew/internal/tool"
 )
 
@@ -22,16 +23,30 @@ func (b *build) shaping(cfg *engine.Config) {
 	budget := func() compact.Budget { return compact.Budget{Dir: b.conv.Engine.Place().SpillDir, Write: writeFile} }
 	cfg.Bound = func(s tool.Spec, use *msg.ToolUse, r tool.Result) tool.Result { return budget().Bound(s, use, r) }
 	on := b.stages()
+	limits := b.limits(cfg.Model)
+	b.conv.view = func() compact.Report {
+		v := b.conv.Engine.View()
+		v.Limits, v.On, v.Transcript = limits(v.Model), on, b.conv.Transcript
+		if b.past != nil {
+			v.Whole, v.Transcript = append(slices.Clone(b.past.Messages), v.Whole...), b.past.Path
+		}
+		if len(v.History) == 0 && !b.o.Bare {
+			v.History = []*msg.Message{b.again()}
+		}
+		return compact.Describe(v)
+	}
 	if b.past != nil && len(cfg.History) > 0 && cfg.Start == nil {
 		cfg.Used, cfg.Fresh = b.past.Used, b.past.Fresh
 		b.reshape(cfg, on)
+		cfg.Kinds = b.past.Kinds
+		cfg.Shapings, cfg.Compacted = shapings(b.past)
 		b.recallTodos(cfg.History)
 	}
 	if truthy(b.env("DISABLE_COMPACT")) {
 		return
 	}
 	c := compact.Config{
-		Limits: b.limits(cfg.Model), On: on, Spill: budget, Own: truthy(b.env("HEW_COMPACT_OWN_REQUEST")),
+		Limits: limits, On: on, Spill: budget, Own: truthy(b.env("HEW_COMPACT_OWN_REQUEST")),
 		Overhead: func() int { return b.conv.Engine.Overhead() },
 		Count: func(ctx context.Context, model string, h []*msg.Message) (int, bool) {
 			return b.conv.Engine.Count(ctx, model, h)
@@ -74,6 +89,22 @@ func (b *build) reshape(cfg *engine.Config, on compact.Stages) {
 	if b.past.Reshaped != "" && cfg.Break == "" {
 		cfg.Break = b.past.Reshaped
 	}
+}
+
+// shapings are what the transcript records of the shapers, for reports.
+func shapings(past *session.Conversation) ([]event.Shaped, []compact.Taken) {
+	var out []event.Shaped
+	for _, s := range past.Shapings {
+		out = append(out, event.Shaped{Stage: s.Stage, Edits: s.Edits})
+	}
+	var gone []compact.Taken
+	for _, x := range past.Boundaries {
+		gone = append(gone, compact.Taken{
+			Stage: compact.StageAuto, Tokens: max(0, x.Before-x.After),
+			What: "the conversation up to the compaction " + x.ID + " (" + x.Trigger + ")",
+		})
+	}
+	return out, gone
 }
 
 // shapersKey is the setting that names the stages which may be off: snip,
@@ -166,7 +197,7 @@ func truthy(v string) bool { return v != "" && v != "0" && v != "false" }
 // again makes the message of instruction files anew: what people changed since
 // the session began counts from a compaction on.
 func (b *build) again() *msg.Message {
-	b.memory = sync.OnceValue(b.instructions)
+	b.forgetFiles()
 	return prompt.Context(b.o.NewID(), b.o.Now(), append(b.files(), b.indexes()...))
 }
 

@@ -20,6 +20,9 @@ func (b *build) slash(ctx context.Context) *command.Book {
 		Model:    func() string { return e.Model().ID },
 		SetModel: func(name string) error { e.SetModel(name); return nil },
 	}
+	p.Context = func(_ context.Context, all string) (string, error) {
+		return b.conv.Context().Markdown(all), nil
+	}
 	if e.Compacts() && b.env("DISABLE_COMPACT") == "" {
 		p.Compact = b.compact
 	}

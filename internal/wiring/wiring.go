@@ -24,6 +24,7 @@ import (
 	"github.com/hew-agent/hew/internal/backend/mcp"
 	"github.com/hew-agent/hew/internal/backend/shell"
 	"github.com/hew-agent/hew/internal/core/command"
+	"github.com/hew-agent/hew/internal/core/compact"
 	"github.com/hew-agent/hew/internal/core/engine"
 	"github.com/hew-agent/hew/internal/event"
 	"github.com/hew-agent/hew/internal/msg"
@@ -147,7 +148,12 @@ type Conversation struct {
 	mcp        *servers
 	close      []func() error
 	build      *build
+	view       func() compact.Report
 }
+
+// Context is what is in the window now. It must not be asked for while a run is
+// under way.
+func (c *Conversation) Context() compact.Report { return c.view() }
 
 // Close ends what runs in the background and frees the session.
 func (c *Conversation) Close() error {

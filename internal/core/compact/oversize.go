@@ -34,7 +34,7 @@ func (s *Oversize) Shape(_ context.Context, w loop.Window, _ loop.Pressure, emit
 	if w.Used == 0 {
 		at = 0
 	}
-	for i, m := range w.Messages[at:] {
+	for _, m := range w.Messages[at:] {
 		if m.Role != msg.RoleUser || m.EstimateTokens() <= most && m.Size() <= tool.DefaultMaxResult {
 			continue
 		}
@@ -42,7 +42,7 @@ func (s *Oversize) Shape(_ context.Context, w loop.Window, _ loop.Pressure, emit
 			calls = uses(w.Messages)
 		}
 		edits = append(edits, s.results(m, most, calls)...)
-		if prompted(m) && at+i > 0 && m.EstimateTokens() > most {
+		if prompted(m) && m.EstimateTokens() > most {
 			edits = append(edits, s.prompt(m, most, emit)...)
 		}
 	}

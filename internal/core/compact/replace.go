@@ -42,7 +42,13 @@ func (j *job) cut() {
 		j.available = (j.l.Hard - fixed) / 2
 	}
 	from := j.keepFrom(groups(ms, at), at)
+	if from == at && j.trigger == "manual" { // a person wants it shorter, however short it is
+		from, j.edits = len(ms), nil
+	}
 	j.old, j.kept = ms[at:from], ms[from:]
+	if len(j.old) == 1 && isSummary(j.old[0]) {
+		j.old = nil
+	}
 	if len(j.edits) > 0 {
 		j.kept = Project(j.kept, j.edits)
 	}

@@ -40,12 +40,9 @@ func commit(stage string, w loop.Window, edits []event.Edit, emit func(event.Bod
 	if len(edits) == 0 {
 		return idle(stage, w, "nothing to take", emit)
 	}
-	before := w.Size
-	for _, e := range edits {
-		w.Size -= e.Tokens
-	}
-	w.Size = max(w.Size, 1)
+	before, was := w.Size, tokens(w.Messages)
 	w.Messages = Project(w.Messages, edits)
+	w.Size = max(1, w.Size-was+tokens(w.Messages))
 	w.Break = stage
 	emit(event.Shaped{Stage: stage, Before: before, After: w.Size, Detail: fmt.Sprintf("%d replaced", len(edits)), Edits: edits})
 	return w

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/hew-agent/hew/internal/backend/provider"
+	"github.com/hew-agent/hew/internal/core/compact"
 	"github.com/hew-agent/hew/internal/core/loop"
 	"github.com/hew-agent/hew/internal/event"
 	"github.com/hew-agent/hew/internal/msg"
@@ -108,6 +109,10 @@ type Config struct {
 	Sent string
 	// Used and Fresh are what is known of the size of History; see loop.Window.
 	Used, Fresh int
+	// Kinds, Shapings and Compacted are what View is to tell of a resumed past. Optional.
+	Kinds     map[string]string
+	Shapings  []event.Shaped
+	Compacted []compact.Taken
 	// Store records the conversation; Sync makes it survive a power cut. Optional together.
 	Store Recorder
 	Sync  func() error
@@ -175,6 +180,9 @@ type Engine struct {
 	broken, sent, sending string
 	place                 Place
 	history               []*msg.Message
+	kinds                 map[string]string // context source of injected messages; the run's goroutine alone
+	shapings              []event.Shaped
+	compacted             []compact.Taken
 	used, seen            int // size of the first seen messages of history, 0 when not known; see loop.Window
 	started               bool
 	tried                 int // replies of this run that lacked the demanded output
@@ -191,6 +199,7 @@ func New(c Config) *Engine {
 	if e.started {
 		e.broken, e.sent = c.Break, c.Sent
 		e.used, e.seen = c.Used, len(c.History)-c.Fresh
+		e.kinds, e.shapings, e.compacted = c.Kinds, c.Shapings, c.Compacted
 	}
 	for _, t := range c.Tools {
 		s := t.Spec()

@@ -31,6 +31,7 @@ func (e *Engine) Restart(f Fresh) {
 	e.c.Store, e.c.Sync = f.Store, f.Sync
 	e.place.SpillDir = f.SpillDir
 	e.history, e.started, e.tried, e.used, e.seen = nil, false, 0, 0, 0
+	e.kinds, e.shapings, e.compacted = nil, nil, nil
 	if e.sent != "" || e.broken != "" {
 		e.broken = "clear"
 	}

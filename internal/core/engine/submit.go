@@ -165,6 +165,7 @@ func (s *submission) keep(ev event.Event) {
 		}
 	}
 	ev.Body = s.joined(ev.Body)
+	s.e.follow(ev.Body)
 	if s.failed != nil {
 		return
 	}

@@ -229,6 +229,10 @@ func (b *builder) attachment(i int) {
 		b.c.Context = m
 		return
 	}
+	if b.c.Kinds == nil {
+		b.c.Kinds = map[string]string{}
+	}
+	b.c.Kinds[m.ID] = kind
 	b.c.Messages = append(b.c.Messages, m)
 }
 

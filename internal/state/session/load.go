@@ -43,6 +43,8 @@ type Conversation struct {
 	// applied to Messages; Boundaries are the compactions. Both are of the whole file.
 	Shapings   []Shaping
 	Boundaries []Boundary
+	// Kinds names, by message id, what kind of attachment an injected message was.
+	Kinds map[string]string
 	// Used and Fresh are what is known of the size of Messages; see loop.Window.
 	Used, Fresh int
 	// Reshaped is the reason for which the next request cannot extend the last
