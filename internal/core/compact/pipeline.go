@@ -47,6 +47,10 @@ func New(c Config) *Pipeline {
 func (p *Pipeline) Shape(ctx context.Context, w loop.Window, why loop.Pressure, emit func(event.Body)) (loop.Window, error) {
 	l := p.c.Limits(w.Model)
 	w.Size, w.Want = p.measure(ctx, w, l), 0
+	if _, refused := why.(loop.Overflow); refused {
+		p.refused[w.Model] = min(w.Size, l.Window)
+		l = p.c.Limits(w.Model)
+	}
 	w, err := p.first.Shape(ctx, w, why, emit)
 	if err != nil {
 		return w, err
@@ -56,8 +60,6 @@ func (p *Pipeline) Shape(ctx context.Context, w loop.Window, why loop.Pressure, 
 	case loop.Manual:
 		return p.last.Shape(ctx, w, why, emit)
 	case loop.Overflow:
-		p.refused[w.Model] = min(w.Size, l.Window)
-		l = p.c.Limits(w.Model)
 		over, w.Want = true, l.Target
 	case loop.Routine:
 		if over {
