@@ -453,7 +453,7 @@ func TestAnyHistory(t *testing.T) {
 		if out.Break == StageAuto {
 			n := len(r.asked)
 			if out, err := r.shape(p, loop.Routine{}, loop.Window{}); err != nil || out.Break != "" || len(r.asked) != n {
-				t.Fatalf("trial %d: shaped again: %v %q", trial, err, out.Break)
+				t.Fatalf("trial %d after %T: shaped again: %v %q, window %d\n%+v", trial, why, err, out.Break, r.window, r.bodies[len(r.bodies)-6:])
 			}
 		}
 	}
