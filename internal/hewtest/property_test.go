@@ -268,9 +268,13 @@ type trial struct {
 }
 
 func newTrial(t testing.TB, seed, number uint64) *trial {
+	return newTrialOf(t, seed, number, (*dice).scenario)
+}
+
+func newTrialOf(t testing.TB, seed, number uint64, made func(*dice) *script.Scenario) *trial {
 	d := &dice{Rand: rand.New(rand.NewPCG(seed, number))}
 	// An endless stall ends after a fifth of a second; three retries at most.
-	w := newWorld(t, d.scenario(), "API_FORCE_IDLE_TIMEOUT=200", "CLAUDE_CODE_MAX_RETRIES=3")
+	w := newWorld(t, made(d), "API_FORCE_IDLE_TIMEOUT=200", "CLAUDE_CODE_MAX_RETRIES=3")
 	if err := os.WriteFile(filepath.Join(w.proj, "a.txt"), []byte("alpha\nbeta\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}

@@ -60,6 +60,13 @@ func TestSoakNothingAcknowledgedIsLost(t *testing.T) {
 	}
 }
 
+// TestSoakNoHistoryBricksASession is the storm with many runs.
+func TestSoakNoHistoryBricksASession(t *testing.T) {
+	if done := storms(t, soakTrials, soakTrialTime); done < soakTrials/2 {
+		t.Errorf("only %d of %d storms were run", done, soakTrials)
+	}
+}
+
 // TestSoakSettings runs the concurrency test of the settings in full: 20
 // processes, 200 updates each, killed at random.
 func TestSoakSettings(t *testing.T) {

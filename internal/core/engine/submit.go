@@ -264,7 +264,9 @@ func (e *Engine) ceiling(name string) int {
 // build lays out one request of the conversation.
 func (e *Engine) build(history []*msg.Message, a loop.Attempt) *provider.Request {
 	r := e.lay(history, a)
-	r.Break = e.breaks(a.Break, e.prefix(r.Model))
+	if why := e.breaks(a.Break, e.prefix(r.Model)); why != "" { // the layout may have a reason of its own
+		r.Break = why
+	}
 	return r
 }
 

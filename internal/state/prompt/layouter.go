@@ -18,8 +18,8 @@ type Layouter struct {
 	mu     sync.Mutex
 	filter *filter
 	// broken tells that what was withheld may have been in the last request that
-	// the server has seen; it holds until a reply comes that was not there when
-	// the next one was laid out (replies, -1 before that).
+	// the server has seen; it holds until there are more than the replies that
+	// were in that one (-1: not known, those of the next one count).
 	broken  bool
 	replies int
 	laid
@@ -47,43 +47,43 @@ type laid struct {
 func (l *Layouter) Layout(r *provider.Request, history []*msg.Message) {
 	ms, broke := l.messages(history, plainModel(r.Model))
 	fill(r, ms)
-	if (l.breaks(history) || broke) && r.Break == "" {
+	if (l.breaks(ms) || broke) && r.Break == "" {
 		r.Break = "repair"
 	}
 }
 
-func (l *Layouter) breaks(history []*msg.Message) bool {
+func (l *Layouter) breaks(ms []*msg.Message) bool {
 	defer l.locked()()
-	if !l.broken {
-		return false
+	if l.broken && l.replies < 0 {
+		l.replies = repliesIn(ms)
 	}
+	l.broken = l.broken && repliesIn(ms) <= l.replies
+	return l.broken
+}
+
+func repliesIn(ms []*msg.Message) int {
 	n := 0
-	for _, m := range history {
-		if m != nil && m.Role == msg.RoleAssistant && (m.Reply == nil || !m.Reply.Synthetic) {
+	for _, m := range ms {
+		if m.Role == msg.RoleAssistant {
 			n++
 		}
 	}
-	if l.replies >= 0 && n > l.replies {
-		l.broken = false
-		return false
-	}
-	l.replies = n
-	return true
+	return n
 }
 
 // Withhold leaves blocks out of every request from now on, by their digests.
 // The next request then may not extend the last one.
 func (l *Layouter) Withhold(digests ...string) {
 	defer l.locked()()
-	l.withhold(digests)
+	l.withhold(digests, -1)
 }
 
-func (l *Layouter) withhold(digests []string) {
+func (l *Layouter) withhold(digests []string, replies int) {
 	for _, d := range digests {
 		l.filter.withheld[d] = true
 	}
 	l.laid = laid{}
-	l.broken, l.replies = l.broken || len(digests) > 0, -1
+	l.broken, l.replies = l.broken || len(digests) > 0, replies
 }
 
 // Fork is a Layouter for another conversation that may hold the same messages:

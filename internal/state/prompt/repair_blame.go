@@ -34,7 +34,7 @@ func (l *Layouter) Blame(sent []*msg.Message, e *provider.Error) (event.Notice, 
 	if len(found) == 0 {
 		return event.Notice{}, false
 	}
-	l.withhold(digests(found))
+	l.withhold(digests(found), repliesIn(sent))
 	return event.Notice{
 		Level: event.Warning, Code: event.Quarantined, Blocks: digests(found),
 		Text: fmt.Sprintf("the model's API refused %s of the conversation (%s); it is left out from now on and stays in the session file", kinds(found), reason(e)),
@@ -65,7 +65,7 @@ func (l *Layouter) GiveUp(sent []*msg.Message, e *provider.Error) (event.Notice,
 	if len(found) == 0 {
 		return event.Notice{}, false
 	}
-	l.withhold(digests(found))
+	l.withhold(digests(found), repliesIn(sent))
 	text := fmt.Sprintf("the model's API refuses this turn (%s); it is left out of the conversation from now on, and the session goes on without it", reason(e))
 	if words := strings.Join(said, "\n"); words != "" {
 		if len(words) > maxShownText {
