@@ -75,7 +75,10 @@ func (x *index) put(path string, e Entry) {
 		x.count++
 	}
 	f.names[base] = &e
-	if e.Kind == Folder && x.dirs[path] == nil {
+	switch {
+	case e.Kind != Folder:
+		delete(x.dirs, path)
+	case x.dirs[path] == nil:
 		x.dirs[path] = &folder{names: map[string]*Entry{}}
 	}
 	delete(x.out, path)

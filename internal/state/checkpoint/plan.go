@@ -92,7 +92,16 @@ func (p Point) start(records []record) int {
 func fold(records []record, to Point) *history {
 	h := &history{wishes: map[string]*wish{}, pending: map[string]Change{}}
 	from := to.start(records)
+	// What an earlier prompt has changed may be found, and written down, only
+	// after a later one began.
+	earlier := map[string]bool{}
+	for _, r := range records[:from] {
+		earlier[r.Message] = true
+	}
 	for _, r := range records[from:] {
+		if earlier[r.Message] {
+			continue
+		}
 		switch r.Kind {
 		case kindBegin:
 			h.commands++

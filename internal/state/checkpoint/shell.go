@@ -90,7 +90,13 @@ func (t *Tracker) After(e End) error {
 	}
 	now := t.c.Now()
 	t.last.ended, t.last.open = now, e.Open
-	return t.log.add(record{Kind: kindEnd, Time: now.UnixNano(), Message: t.message, Use: e.Use, Open: e.Open})
+	if err := t.log.add(record{Kind: kindEnd, Time: now.UnixNano(), Message: t.message, Use: e.Use, Open: e.Open}); err != nil {
+		return err
+	}
+	if t.watch == nil || e.Open {
+		return nil // the next snapshot finds what it changed, with the same walk
+	}
+	return t.settle(context.Background())
 }
 
 // Settle books what commands have changed since the last snapshot.
@@ -267,7 +273,7 @@ func (t *Tracker) whose(ch Change) string {
 		return byUnsure // hew was killed while it ran
 	case t.when(ch) <= last.ended.Add(slack).UnixNano():
 		return byCommand
-	case last.open:
+	case last.open, ch.After.Kind == Absent: // a name that is gone has no time
 		return byUnsure
 	}
 	return byOther

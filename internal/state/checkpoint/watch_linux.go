@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"path/filepath"
 	"sync"
 
 	"golang.org/x/sys/unix"
@@ -108,6 +109,8 @@ func (w *watcher) event(wd int32, mask uint32, name string, dirs map[string]bool
 	case mask&unix.IN_IGNORED != 0:
 		delete(w.dirs, wd)
 		delete(w.known, dir)
+		dirs[dir] = true // another folder may have its name by now
+		w.lost = w.lost || !w.known[filepath.Dir(dir)] && !dirs[filepath.Dir(dir)]
 	case mask&unix.IN_MOVE_SELF != 0:
 		// Everything below has another path now, and the descriptors would go on
 		// telling the old ones.
