@@ -348,7 +348,7 @@ func facts(c *wiring.Conversation) streamjson.Facts {
 	return streamjson.Facts{
 		Servers: serverFacts(c),
 		Cwd:     c.Engine.Place().Cwd, Tools: names, Model: c.Engine.Model().ID, PermissionMode: c.Engine.Mode(),
-		APIKeySource: c.KeySource, Version: Version(), OutputStyle: c.Style, Additional: c.Additional, Commands: c.Commands.Names(),
+		APIKeySource: c.KeySource, Version: Version(), OutputStyle: c.Style, Memory: c.Notes, Additional: c.Additional, Commands: c.Commands.Names(),
 	}
 }
 

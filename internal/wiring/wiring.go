@@ -147,8 +147,10 @@ type Conversation struct {
 	Additional []string
 	mcp        *servers
 	close      []func() error
-	build      *build
 	view       func() compact.Report
+	// Notes is the folder of the model's own notes, "" when it keeps none.
+	Notes string
+	build *build
 }
 
 // Context is what is in the window now. It must not be asked for while a run is
@@ -231,7 +233,9 @@ func (b *build) open(ctx context.Context) (*Conversation, error) {
 	}
 	b.memory = sync.OnceValue(b.instructions)
 	b.files = func() []memory.File { return b.memory().Files() }
-	b.notebook = b.ownNotes()
+	if b.notebook = b.ownNotes(); b.notebook != nil {
+		b.conv.Notes = b.notebook.Dir
+	}
 	b.promptTool()
 	if err := b.commands(ctx); err != nil {
 		return nil, err
