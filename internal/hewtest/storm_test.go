@@ -62,6 +62,11 @@ func (s *storm) run() error {
 				return err
 			}
 		}
+		if s.chance(25) {
+			if err := s.compact(); err != nil {
+				return err
+			}
+		}
 	}
 	return s.turn(false)
 }
@@ -76,6 +81,30 @@ func (s *storm) turn(kill bool) error {
 	if err := (&acks{w: s.w, lines: s.all}).missing(s.before); err != nil {
 		return err
 	}
+	s.account()
+	return nil
+}
+
+// compact asks for a compaction, which may be killed like anything else.
+func (s *storm) compact() error {
+	args := append([]string{"-p", "--output-format", "stream-json", "--verbose"}, s.w.begun()...)
+	h := s.w.start(launch{args: append(args, "/compact"), seen: func(*hew, gjson.Result) {}})
+	_ = h.in.Close() // no more input
+	if s.chance(30) {
+		time.AfterFunc(time.Duration(s.IntN(300))*time.Millisecond, h.kill)
+	}
+	s.story = append(s.story, fmt.Sprintf("compacted: exit code %d", h.wait()))
+	now, err := s.w.intact(s.before)
+	if err != nil {
+		return err
+	}
+	s.before = now
+	s.account()
+	return nil
+}
+
+// account reads from the file what requests need not hold any more.
+func (s *storm) account() {
 	withheld := map[string]bool{}
 	boundaries := 0
 	for l := range bytes.SplitSeq(s.before, []byte("\n")) {
@@ -93,7 +122,6 @@ func (s *storm) turn(kill bool) error {
 	}
 	s.acks.lines = slices.DeleteFunc(s.acks.lines, func(v gjson.Result) bool { return refused(v, withheld) })
 	s.acks.prompts = slices.DeleteFunc(s.acks.prompts, func(p string) bool { return withheld[prompt.Digest(msg.NewText(p))] })
-	return nil
 }
 
 // refused tells whether a block of an acknowledged line was withheld. Of a
