@@ -37,7 +37,9 @@ func newToolSearch(c *Config) tool.Tool {
 			return nil, &tool.InputError{Tool: ToolSearchName, Faults: []string{"The parameter `query` is empty"}}
 		}
 		return &tool.Func{
-			Facts: tool.Traits{ReadOnly: true, ConcurrencySafe: true}, Line: "Load tools: " + in.Query,
+			// One after the other: the order in which tools are loaded is the order of their
+			// definitions in later requests, also after a resume.
+			Facts: tool.Traits{ReadOnly: true}, Line: "Load tools: " + in.Query,
 			Do: func(context.Context, func(tool.Progress)) tool.Result { return loaded(in, c.Deferred()) },
 		}, nil
 	})
