@@ -31,6 +31,9 @@ type lab struct {
 	recorded string      // see firstRequest
 	big      *bigFigures // see bigTurns
 	tree     string      // see searchTree
+
+	crowds map[int]*home // see crowd
+	tired  *home         // see compacted
 }
 
 // newLab builds the reference programs; hew is the program to measure.

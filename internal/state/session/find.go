@@ -89,10 +89,14 @@ type needle struct {
 	text string
 	fold bool
 	seed []byte
+	bufs *sync.Pool
 }
 
 func newNeedle(text string) needle {
-	n := needle{text: text, fold: strings.ToLower(text) == text}
+	n := needle{text: text, fold: strings.ToLower(text) == text, bufs: &sync.Pool{New: func() any {
+		b := make([]byte, chunk)
+		return &b
+	}}}
 	best := ""
 	for _, run := range strings.FieldsFunc(text, func(r rune) bool { return !plainRune(r) }) {
 		if len(run) > len(best) {
@@ -100,6 +104,9 @@ func newNeedle(text string) needle {
 		}
 	}
 	n.seed = []byte(best)
+	if len(n.seed) > chunk/2 {
+		n.seed = n.seed[:chunk/2]
+	}
 	return n
 }
 
@@ -119,6 +126,12 @@ func (n needle) session(ctx context.Context, s Summary, limit int) Match {
 		return out
 	}
 	defer closeQuietly(f)
+	if may, err := n.inFile(ctx, f); !may || err != nil {
+		if err != nil {
+			out.Problem = err.Error()
+		}
+		return out
+	}
 	for r := newLineReader(f); ctx.Err() == nil; {
 		line, err := r.next()
 		if errors.Is(err, io.EOF) {
@@ -139,6 +152,32 @@ func (n needle) session(ctx context.Context, s Summary, limit int) Match {
 		}
 	}
 	return out
+}
+
+// chunk is how much of a file is searched at a time.
+const chunk = 512 << 10
+
+// inFile dismisses a file without looking for its lines, which most are.
+func (n needle) inFile(ctx context.Context, f io.ReaderAt) (bool, error) {
+	if len(n.seed) == 0 {
+		return true, nil
+	}
+	buf := n.bufs.Get().(*[]byte)
+	defer n.bufs.Put(buf)
+	for off := int64(0); ctx.Err() == nil; {
+		got, err := f.ReadAt(*buf, off)
+		if n.may((*buf)[:got]) {
+			return true, nil
+		}
+		if errors.Is(err, io.EOF) {
+			return false, nil
+		}
+		if err != nil {
+			return false, err
+		}
+		off += int64(got - len(n.seed) + 1) // a match may lie across two pieces
+	}
+	return false, nil
 }
 
 // may dismisses a line without parsing it.
