@@ -74,7 +74,7 @@ func (b *build) rules(s *settings.Settings, mode policy.Mode, specs []tool.Spec)
 		FS:        policy.FileSystem{CaseInsensitive: runtime.GOOS != "linux", Normalizing: runtime.GOOS == "darwin"},
 		Protected: b.protected(), Output: []string{b.place.SpillDir, b.tasks}, Notes: b.noteFolders(), ManagedOnly: p.ManagedRulesOnly,
 		BlockReadsOutside: p.BlockReadsOutside, BlockWritesOutside: p.BlockWritesOutside,
-		NoPrompts: p.DenyInsteadOfAsking || b.o.NoPrompts, BypassDisabled: p.BypassDisabled,
+		NoPrompts: p.DenyInsteadOfAsking || b.o.NoPrompts, BypassDisabled: p.BypassDisabled || b.torn,
 		Reader: b.facts, GitPrograms: b.gitPrograms(),
 	}
 }
@@ -142,6 +142,9 @@ func (b *build) mode(p settings.Permissions) (policy.Mode, error) {
 		m = policy.Default
 	}
 	if m == policy.Bypass {
+		if b.torn {
+			return "", errors.New("bypassPermissions is refused while a file of managed settings cannot be read, because it may forbid it; have it mended, or use another --permission-mode")
+		}
 		return m, b.o.mayBypass(p.BypassDisabled)
 	}
 	return m, nil

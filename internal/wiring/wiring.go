@@ -194,6 +194,7 @@ type build struct {
 	todos          builtin.Todos
 	noted          *noting // nil when nothing is kept
 	facts          *shellread.Reader
+	torn           bool                        // a file of the administrator's policy cannot be read
 	trust          trust.Verdict               // what the folder asks for, and whether the user agreed
 	keeps          bool                        // a first sight of a trusted folder is recorded
 	disk           memory.Disk                 // what instructions were read from
@@ -313,6 +314,7 @@ func (b *build) locate() error {
 		if p.Scope == settings.Flag && p.Severity == settings.FileIgnored {
 			return fmt.Errorf("--settings: %s", p)
 		}
+		b.torn = b.torn || p.Scope == settings.Managed && p.Severity == settings.FileIgnored
 		if p.Severity != settings.Held { // told in one line; see judgeFolder
 			b.notice(p.String())
 		}

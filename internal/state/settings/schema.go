@@ -118,7 +118,7 @@ var keyRules = sync.OnceValue(func() map[string]keyRule {
 		"sandbox.bwrapPath":                                {want: wantString, who: onlyManaged},
 		"sandbox.ripgrep":                                  {want: wantObject, who: notRepo},
 		"hooks":                                            {want: wantListsInObject, hold: untilAny},
-		"disableAllHooks":                                  {want: wantBool},
+		"disableAllHooks":                                  {want: wantBool, hold: untilOwn}, // it would switch off the user's guards
 		"env":                                              {want: wantStringObject, hold: untilAny},
 		"fallbackModel":                                    {want: wantStringOrList},
 		"availableModels":                                  {want: wantStrings, strict: "[]"},
