@@ -59,7 +59,7 @@ func (b *build) connect(ctx context.Context) error {
 		b.notice(f)
 	}
 	s := &servers{b: b, found: found, wait: b.mcpTimeout(), held: map[string]bool{}}
-	s.cfg = mcptool.Config{MaxText: b.mcpText(), Save: writeFile, Deferred: b.defers()}
+	s.cfg = mcptool.Config{MaxText: b.mcpText(), Save: writeFile, Deferred: true}
 	s.awaited = func(e mcp.Entry) bool { return e.AlwaysLoad || e.Scope == mcp.ScopeFlag }
 	if b.env("MCP_CONNECTION_NONBLOCKING") == "0" {
 		s.awaited = func(mcp.Entry) bool { return true }
@@ -100,15 +100,6 @@ func (b *build) mcpText() int {
 		return n * mcptool.TokenBytes
 	}
 	return mcptool.DefaultTokens * mcptool.TokenBytes
-}
-
-// defers says which tools wait behind the search for tools: all of them, unless
-// it is switched off.
-func (b *build) defers() func(mcp.Tool) bool {
-	if b.deferred() == nil {
-		return nil
-	}
-	return func(mcp.Tool) bool { return true }
 }
 
 func (b *build) mcpConfig(s *servers) mcp.Config {

@@ -71,6 +71,7 @@ func New(args []string) *mcp.Server {
 	addOdd(s)
 	addTalk(s)
 	addData(s)
+	addPermit(s)
 	var n int
 	_, _ = fmt.Sscan(option(args, "tools", "0"), &n) // no number: none
 	for i := range n {
@@ -150,6 +151,23 @@ func addOdd(s *mcp.Server) {
 	})
 	tool("spawn", "Starts a process that lives on.", func(_ context.Context, _ *mcp.CallToolRequest, in text) (*mcp.CallToolResult, error) {
 		return say("spawned"), exec.Command("sleep", in.Text).Start()
+	})
+}
+
+// addPermit adds the tool that answers permission questions: yes to what holds
+// the word please.
+func addPermit(s *mcp.Server) {
+	mcp.AddTool(s, &mcp.Tool{Name: "permit", Description: "Answers permission questions."}, func(_ context.Context, _ *mcp.CallToolRequest, in struct {
+		Tool  string          `json:"tool_name"`
+		Input map[string]any  `json:"input"`
+		ID    string          `json:"tool_use_id"`
+	},
+	) (*mcp.CallToolResult, any, error) {
+		raw, err := json.Marshal(in.Input)
+		if strings.Contains(string(raw), "please") {
+			return say(`{"behavior":"allow","updatedInput":` + string(raw) + `}`), nil, err
+		}
+		return say(`{"behavior":"deny","message":"say please"}`), nil, nil
 	})
 }
 

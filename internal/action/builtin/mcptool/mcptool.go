@@ -30,8 +30,9 @@ type Caller interface {
 type Config struct {
 	// MaxText is the text of a result that may enter the conversation, in bytes.
 	MaxText int
-	// Deferred says whether a tool waits to be asked for by name. Nil for never.
-	Deferred func(t mcp.Tool) bool
+	// Deferred lets tools wait until they are asked for by name, where the session
+	// does that and the server does not say otherwise.
+	Deferred bool
 	// Save writes a file that a result brings, making folders as needed.
 	Save func(path string, data []byte) error
 }
@@ -55,9 +56,7 @@ func New(t mcp.Tool, server Caller, c Config) tool.Tool {
 	if t.MaxResult > 0 {
 		spec.MaxResult = t.MaxResult
 	}
-	if c.Deferred != nil {
-		spec.Deferred = !t.AlwaysLoad && c.Deferred(t)
-	}
+	spec.Deferred = c.Deferred && !t.AlwaysLoad
 	return &remote{t: t, spec: spec, server: server, c: c}
 }
 

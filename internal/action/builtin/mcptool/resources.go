@@ -41,7 +41,7 @@ func listTool(s Store, c Config) tool.Tool {
 	}
 	spec := tool.Spec{
 		Name: "ListMcpResourcesTool", Description: strings.TrimSpace(listText), Origin: "builtin", Condition: offered,
-		MaxResult: c.MaxText, Deferred: c.Deferred != nil,
+		MaxResult: c.MaxText, Deferred: c.Deferred,
 		Schema: json.RawMessage(`{"type":"object","properties":{"server":{"type":"string","description":"Optional: list only the resources of this server"}},"additionalProperties":false}`),
 	}
 	return tool.Define(spec, func(in input, _ tool.Env) (tool.Call, error) {
@@ -85,7 +85,7 @@ func readTool(s Store, c Config) tool.Tool {
 	}
 	spec := tool.Spec{
 		Name: "ReadMcpResourceTool", Description: strings.TrimSpace(readText), Origin: "builtin", Condition: offered,
-		MaxResult: c.MaxText, Deferred: c.Deferred != nil,
+		MaxResult: c.MaxText, Deferred: c.Deferred,
 		Schema: json.RawMessage(`{"type":"object","properties":{"server":{"type":"string","description":"The name of the MCP server","minLength":1},"uri":{"type":"string","description":"The URI of the resource","minLength":1}},"required":["server","uri"],"additionalProperties":false}`),
 	}
 	return tool.Define(spec, func(in input, env tool.Env) (tool.Call, error) {
