@@ -58,7 +58,8 @@ func (e *Engine) Overhead() int {
 	for _, s := range e.c.System {
 		n += compact.Estimate(s)
 	}
-	for _, s := range e.Offered() {
+	shown, _ := e.split() // what is only named costs nothing here
+	for _, s := range shown {
 		n += compact.Estimate(string(e.def(s).JSON))
 	}
 	return n
