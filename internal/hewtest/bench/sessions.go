@@ -212,7 +212,7 @@ func parentOf(i, k int) string {
 	return fmt.Sprintf(`"u%d-%d"`, i, k-1)
 }
 
-// compacted is a home whose newest session has about size bytes, with a compaction every 5 MB.
+// compacted is a home whose newest session has about size bytes, with a compaction every 400 KB.
 func (l *lab) compacted(ctx context.Context, size int) (*home, error) {
 	if l.tired != nil {
 		return l.tired, nil
@@ -238,7 +238,7 @@ func (l *lab) compacted(ctx context.Context, size int) (*home, error) {
 		line(`{"parentUuid":%s,"type":"user","uuid":"u%d",%s,"message":{"role":"user","content":"prompt %d %s"}}`, parent, i, common, i, filler)
 		line(`{"parentUuid":"u%d","type":"assistant","uuid":"a%d",%s,"requestId":"r%d","message":{"id":"m%d","role":"assistant","model":%q,"content":[{"type":"text","text":"answer %d"}],"stop_reason":"end_turn","usage":{"input_tokens":1,"output_tokens":1}}}`, i, i, common, i, i, modelName, i)
 		parent = fmt.Sprintf(`"a%d"`, i)
-		if since > 5_000_000 {
+		if since > 400_000 {
 			since = 0
 			line(`{"parentUuid":null,"logicalParentUuid":%s,"type":"system","uuid":"b%d",%s,"subtype":"compact_boundary","content":"Conversation compacted","compactMetadata":{"trigger":"auto","preTokens":1}}`, parent, i, common)
 			line(`{"parentUuid":"b%d","type":"user","uuid":"s%d",%s,"isCompactSummary":true,"message":{"role":"user","content":"what was said so far"}}`, i, i, common)
