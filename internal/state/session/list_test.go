@@ -3,6 +3,7 @@ package session
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -241,5 +242,43 @@ func TestBackwards(t *testing.T) {
 				t.Fatalf("size %d, lines %d: %d lines, want %d", size, sep, len(got), len(want))
 			}
 		}
+	}
+}
+
+// countingReader counts the bytes that were asked for.
+type countingReader struct {
+	r io.ReaderAt
+	n int64
+}
+
+func (c *countingReader) ReadAt(p []byte, off int64) (int, error) {
+	c.n += int64(len(p))
+	return c.r.ReadAt(p, off)
+}
+
+// Of a history of 1 GB, the newest prompt takes one piece of the end.
+func TestNewestReadsOnlyTheEnd(t *testing.T) {
+	f, err := os.Create(filepath.Join(t.TempDir(), "history.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	const size = 1 << 30
+	if _, err := f.WriteAt([]byte("\n{\"display\":\"é newest\"}\n"), size-25); err != nil {
+		t.Fatal(err)
+	}
+	c := &countingReader{r: f}
+	info, err := f.Stat()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line, err := range backwards(c, info.Size()) {
+		if err != nil || !strings.Contains(string(line), "é newest") {
+			t.Fatalf("%q %v", line, err)
+		}
+		break
+	}
+	if c.n > 2*stride {
+		t.Errorf("%d bytes read", c.n)
 	}
 }
