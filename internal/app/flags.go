@@ -82,6 +82,7 @@ func runOptions() []option {
 		{name: "name", short: "n", arity: one, value: "text", group: groupSession, help: "name the session; --resume finds it by name", bind: text(func(o *Options) *string { return &o.Name })},
 		{name: "no-session-persistence", group: groupSession, help: "write no transcript; the session cannot be resumed", bind: flag(func(o *Options) *bool { return &o.NoPersist })},
 		{name: "model", arity: one, value: "name", group: groupModel, help: "model alias or id; script:FILE is the scripted model", bind: text(func(o *Options) *string { return &o.Model })},
+		{name: "agents", arity: one, value: "json", group: groupPrompt, help: "agents for this run: {\"name\": {\"description\": …, \"prompt\": …}}", bind: text(func(o *Options) *string { return &o.Agents })},
 		{name: "fallback-model", arity: one, value: "a,b,…", group: groupModel, help: "models to go on with, in order, when the model is overloaded or not available (at most three)", bind: text(func(o *Options) *string { return &o.Fallback })},
 		{name: "effort", arity: one, value: "level", group: groupModel, choices: []string{"low", "medium", "high", "xhigh", "max"}, help: "how much the model thinks", bind: text(func(o *Options) *string { return &o.Effort })},
 		{name: "thinking", arity: one, value: "kind", group: groupModel, choices: []string{"adaptive", "enabled", "disabled"}, help: "whether the model thinks before it answers", bind: text(func(o *Options) *string { return &o.Thinking })},
@@ -152,7 +153,7 @@ type Options struct {
 	SkipPermissions, AllowSkip, Partial, Replay, Verbose bool
 	Version, Help, Trust, Sandbox, StrictServers         bool
 	Resume, SessionID, Name, Model, Fallback, Effort     string
-	Thinking, Betas                                      string
+	Thinking, Betas, Agents                              string
 	MaxThinking, MaxTurns, TaskBudget                    int
 	AutoCompact                                          string
 	MaxBudget                                            float64

@@ -132,6 +132,11 @@ type Progress struct {
 	Message json.RawMessage
 }
 
+// Quiet tells a progress that only wakes the loop: there is nothing to show.
+func (p Progress) Quiet() bool {
+	return p.Text == "" && p.Bytes == 0 && p.Elapsed == 0 && p.Message == nil
+}
+
 // Result is what a call leaves behind.
 type Result struct {
 	// Content goes to the model.

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/hew-agent/hew/internal/action/builtin"
+	"github.com/hew-agent/hew/internal/action/builtin/agent"
 	"github.com/hew-agent/hew/internal/action/builtin/bash"
 	"github.com/hew-agent/hew/internal/backend/credential"
 	"github.com/hew-agent/hew/internal/backend/provider"
@@ -34,6 +35,7 @@ func Tools() []ToolRow {
 	for _, c := range builtin.All(builtin.Config{Deferred: func() []tool.Spec { return nil }}) {
 		list = append(list, c.Tool)
 	}
+	list = append(list, agent.New(agent.Config{Deepest: 1, Background: true}).Tools()...)
 	var out []ToolRow
 	for _, t := range list {
 		s := t.Spec()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"github.com/hew-agent/hew/internal/backend/fsys"
@@ -35,7 +36,7 @@ func (b *build) askGit(ctx context.Context) func() *prompt.Git {
 		defer cancel()
 		answer <- prompt.ReadGit(ctx, run)
 	}()
-	return func() *prompt.Git { return <-answer }
+	return sync.OnceValue(func() *prompt.Git { return <-answer })
 }
 
 // runGit is git for hew's own questions, nil where there is none.

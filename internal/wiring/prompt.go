@@ -22,7 +22,7 @@ func (b *build) prompt(cfg *engine.Config) {
 		cfg.History = b.past.Messages
 		layouter.Withhold(b.past.Withheld...)
 	}
-	cfg.System = b.system(git)
+	cfg.System = b.system()
 	w := b.writer(cfg, git)
 	if b.past != nil && len(cfg.History) > 0 && !b.unbegun() {
 		b.resumed(cfg)
@@ -55,7 +55,7 @@ func (b *build) resumed(cfg *engine.Config) {
 
 // system is the system prompt: the recorded one unless the command line asks
 // for another.
-func (b *build) system(git *prompt.Git) []string {
+func (b *build) system() []string {
 	asked := b.o.SystemGiven || b.o.AppendPrompt != "" || b.o.Bare
 	if b.past != nil && len(b.past.System) > 0 && !asked {
 		return b.past.System
@@ -66,11 +66,16 @@ func (b *build) system(git *prompt.Git) []string {
 	}
 	return prompt.System(prompt.Config{
 		Replace: b.o.SystemPrompt, Append: b.o.AppendPrompt, Memory: b.aboutNotes(),
-		Env: prompt.Environment{
-			Cwd: b.place.Cwd, Roots: b.place.Roots[1:], Platform: runtime.GOOS + "/" + runtime.GOARCH,
-			Shell: filepath.Base(b.runner.Shell()), Git: git,
-		},
+		Env: b.surroundings(),
 	})
+}
+
+// surroundings are what the model is told of the place.
+func (b *build) surroundings() prompt.Environment {
+	return prompt.Environment{
+		Cwd: b.place.Cwd, Roots: b.place.Roots[1:], Platform: runtime.GOOS + "/" + runtime.GOARCH,
+		Shell: filepath.Base(b.runner.Shell()), Git: b.git(),
+	}
 }
 
 // writer lets the engine record the conversation; nil when nothing is kept.

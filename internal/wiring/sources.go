@@ -13,6 +13,7 @@ import (
 func (b *build) sources(ctx context.Context) []prompt.Source {
 	out := []prompt.Source{
 		&deferredTools{list: func() []tool.Spec { return b.conv.Engine.OnDemand() }},
+		agentListing{b},
 		backgroundNotices{&b.background},
 		b.mcp,
 	}

@@ -40,30 +40,36 @@ func (b *build) commands(ctx context.Context) error {
 
 // tools makes the pool: everything, then the choice of the command line.
 func (b *build) tools(ctx context.Context) ([]tool.Tool, error) {
-	seen := &b.seen
 	b.conv.close = append(b.conv.close, b.background.Close, func() error { return b.settle(ctx) })
-	cfg := builtin.Config{
-		Deferred: b.deferred(),
-		Seen:     seen, Interactive: b.o.Interactive, Tasks: b.tasksFolder(),
-		Mode:      func() string { return b.gateRef.Mode() },
-		AfterPlan: func() string { return b.gateRef.AfterPlan() },
-		Hidden:    b.hidden, Now: b.o.Now, Todos: &b.todos,
-		Search: lateSearch(sync.OnceValue(b.search)), Limits: builtin.Limits{TaskOutput: b.number("BASH_MAX_OUTPUT_LENGTH")},
-	}
+	cfg := b.builtins(&b.seen)
 	if b.env("CLAUDE_CODE_DISABLE_BACKGROUND_TASKS") == "" {
 		cfg.Background = &b.background
 	}
-	pool := append(builtin.New(cfg), bash.New(b.bashConfig(seen)).Tool())
+	pool := append(builtin.New(cfg), bash.New(b.bashConfig(&b.seen)).Tool())
+	pool = append(pool, b.delegation(ctx)...)
 	slices.SortStableFunc(pool, func(x, y tool.Tool) int { return strings.Compare(x.Spec().Name, y.Spec().Name) })
-	pool = b.chosen(pool)
+	b.pool = b.chosen(pool)
 	if b.o.Schema == nil {
-		return pool, nil
+		return b.pool, nil
 	}
 	out, err := builtin.StructuredOutput(b.o.Schema)
 	if err != nil {
 		return nil, err
 	}
-	return append(pool, out), nil
+	b.pool = append(b.pool, out)
+	return b.pool, nil
+}
+
+// builtins is what the tools of a conversation need; seen is what its model has
+// seen of which file.
+func (b *build) builtins(seen *fsys.ReadState) builtin.Config {
+	return builtin.Config{
+		Deferred: b.deferred(), Seen: seen, Writes: &b.writes, Interactive: b.o.Interactive, Tasks: b.tasksFolder(),
+		Mode:      func() string { return b.gateRef.Mode() },
+		AfterPlan: func() string { return b.gateRef.AfterPlan() },
+		Hidden:    b.hidden, Now: b.o.Now, Todos: &b.todos,
+		Search: lateSearch(sync.OnceValue(b.search)), Limits: builtin.Limits{TaskOutput: b.number("BASH_MAX_OUTPUT_LENGTH")},
+	}
 }
 
 // search looks for ripgrep, which takes a look at every folder of PATH and

@@ -89,6 +89,8 @@ type Options struct {
 	// NoStartFiles runs commands without the user's shell start-up file.
 	NoStartFiles bool
 
+	// Agents is a JSON object of agents that count for this run, "" for none.
+	Agents string
 	// Tools limits the built-in tools when ToolsGiven.
 	Tools                        []string
 	ToolsGiven                   bool
@@ -184,12 +186,14 @@ type build struct {
 	bound          *boundary // nil without a sandbox
 	runner         *shell.Runner
 	background     task.List
+	writes         sync.Mutex         // held from the look at a file to its writing, by all agents
+	pool           []tool.Tool        // all tools of the main conversation
+	crew           *subagents         // nil in a bare run
 	variables      map[string]string  // of commands; changed between runs only
 	git            func() *prompt.Git // see askGit
 	gateRef        *gate.Gate
 	hooks          *hooks // nil in a bare run
 	mcp            *servers
-	pool           []tool.Tool    // the fixed tools
 	seen           fsys.ReadState // what the model knows of which file
 	todos          builtin.Todos
 	noted          *noting // nil when nothing is kept
@@ -250,7 +254,6 @@ func (b *build) open(ctx context.Context) (*Conversation, error) {
 	if err != nil {
 		return nil, err
 	}
-	b.pool = tools
 	specs := make([]tool.Spec, len(tools))
 	for i, t := range tools {
 		specs[i] = t.Spec()

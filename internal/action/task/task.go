@@ -95,6 +95,13 @@ func (l *List) Add(w Work) {
 	l.entries = append(l.entries, &entry{Work: w})
 }
 
+// Told says that the model learns of the end by itself: no notice follows.
+func (l *List) Told(id string) {
+	if e := l.entry(id); e != nil {
+		l.know(e, true)
+	}
+}
+
 // All lists the work in order of start, what has ended included.
 func (l *List) All() []Work {
 	l.mu.Lock()
@@ -118,11 +125,12 @@ func (l *List) Find(id string) (Work, bool) {
 func (l *List) entry(id string) *entry {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	i := slices.IndexFunc(l.entries, func(e *entry) bool { return e.ID() == id })
-	if i < 0 {
-		return nil
+	for _, e := range slices.Backward(l.entries) { // an agent that goes on has its id again
+		if e.ID() == id {
+			return e
+		}
 	}
-	return l.entries[i]
+	return nil
 }
 
 // Notices returns, in order of start, one notice for each piece of work that

@@ -152,3 +152,12 @@ func (a *aside) take() []event.Event {
 	a.events = nil
 	return out
 }
+
+// thread tells the requests of one conversation from those of another: each
+// extends its own prefix.
+func (e *Engine) thread() string {
+	if e.origin.Agent == "" {
+		return e.Session()
+	}
+	return e.Session() + "/" + e.origin.Agent
+}

@@ -46,6 +46,14 @@ type Recorder interface {
 	SetMode(mode string) error
 }
 
+// Conversation is the system prompt and the messages of the newest request, for
+// a copy that shares their bytes. Nothing in it may be changed.
+func (e *Engine) Conversation() (system []string, history []*msg.Message) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.c.System, slices.Clone(e.asked)
+}
+
 // Place is where a conversation works.
 type Place struct {
 	// Cwd is the current directory, Project the start directory, both canonical.
@@ -180,13 +188,15 @@ type Engine struct {
 	broken, sent, sending string
 	place                 Place
 	history               []*msg.Message
-	kinds                 map[string]string // context source of injected messages; the run's goroutine alone
-	shapings              []event.Shaped
-	compacted             []compact.Taken
-	used, seen            int // size of the first seen messages of history, 0 when not known; see loop.Window
-	started               bool
-	tried                 int // replies of this run that lacked the demanded output
-	cancel                context.CancelCauseFunc
+	// asked is what the newest request was made of.
+	asked      []*msg.Message
+	kinds      map[string]string // context source of injected messages; the run's goroutine alone
+	shapings   []event.Shaped
+	compacted  []compact.Taken
+	used, seen int // size of the first seen messages of history, 0 when not known; see loop.Window
+	started    bool
+	tried      int // replies of this run that lacked the demanded output
+	cancel     context.CancelCauseFunc
 }
 
 // New makes the engine. It does nothing yet.

@@ -48,7 +48,7 @@ func (e *Engine) query(label, model, system, user string) *provider.Request {
 	}
 	m := e.c.Model.Lookup(model)
 	r := &provider.Request{
-		Model: m.ID, MaxTokens: min(queryOutput, m.MaxOutput), Side: label, Session: e.Session(), Mark: e.c.Model.CacheTTL,
+		Model: m.ID, MaxTokens: min(queryOutput, m.MaxOutput), Side: label, Session: e.thread(), Mark: e.c.Model.CacheTTL,
 		Messages: []*msg.Message{msg.User(e.c.NewID(), e.c.Now(), user)},
 	}
 	if system != "" {

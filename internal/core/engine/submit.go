@@ -273,9 +273,12 @@ func (e *Engine) build(history []*msg.Message, a loop.Attempt) *provider.Request
 // lay lays out a request.
 func (e *Engine) lay(history []*msg.Message, a loop.Attempt) *provider.Request {
 	m := e.c.Model.Lookup(a.Model)
+	e.mu.Lock()
+	e.asked = history
+	e.mu.Unlock()
 	r := &provider.Request{
 		Model: m.ID, MaxTokens: a.MaxTokens, Whole: a.Whole,
-		Effort: e.c.Model.Effort, Mark: e.c.Model.CacheTTL, Session: e.Session(),
+		Effort: e.c.Model.Effort, Mark: e.c.Model.CacheTTL, Session: e.thread(),
 	}
 	if r.MaxTokens == 0 {
 		r.MaxTokens = e.c.Model.MaxOutput

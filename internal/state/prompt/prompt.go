@@ -23,6 +23,8 @@ var systemText string
 type Config struct {
 	// Replace, when not empty, stands in place of hew's own text and of the environment.
 	Replace string
+	// Role stands in place of hew's own text; the environment stays behind it.
+	Role string
 	// Append follows whatever comes before it.
 	Append string
 	// Memory tells the model about its own notes, "" when it keeps none. It is a
@@ -38,6 +40,9 @@ func System(c Config) []string {
 		own += "\n\n" + clean(c.Memory)
 	}
 	out := []string{own, c.Env.text()}
+	if text := clean(c.Role); text != "" {
+		out[0] = text
+	}
 	if text := clean(c.Replace); text != "" {
 		out = []string{text}
 	}

@@ -238,6 +238,9 @@ func (p *Printer) retry(r event.Retrying) {
 }
 
 func (p *Printer) progress(e event.Event, b event.ToolProgress) {
+	if b.Progress.Quiet() {
+		return
+	}
 	p.write(struct {
 		envelope
 		Use     string  `json:"tool_use_id"`
@@ -294,11 +297,12 @@ func (p *Printer) message(e event.Event, b event.Message) {
 	case msg.RoleAssistant:
 		p.assistant(e, b.Msg)
 	case msg.RoleUser, msg.RoleSystem:
-		switch b.Source {
-		case "prompt", "steer":
+		switch {
+		case b.Source == "prompt" || b.Source == "steer":
 			if p.replay {
 				p.user(e, b.Msg, nil, false, true)
 			}
+		case b.From != "": // what the harness tells the model is not part of the talk
 		default:
 			p.user(e, b.Msg, nil, true, false)
 		}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -148,24 +149,45 @@ func blocksOf(c gjson.Result) []gjson.Result {
 	return c.Array()
 }
 
+// last is the newest message that does not consist of reminders alone: those
+// are the harness's, and come when they will.
 func (r *request) last() message {
+	for _, m := range slices.Backward(r.messages) {
+		if !m.reminds() {
+			return m
+		}
+	}
 	if len(r.messages) == 0 {
 		return message{}
 	}
 	return r.messages[len(r.messages)-1]
 }
 
-// user is the newest text of the user that is not a result.
-func (r *request) user() string {
-	for i := len(r.messages) - 1; i >= 0; i-- {
-		if r.messages[i].role != "user" {
-			continue
-		}
-		if t := texts(r.messages[i].blocks); t != "" {
-			return t
+// reminds tells a message of the user's side that holds nothing but reminders.
+func (m message) reminds() bool {
+	for _, b := range m.blocks {
+		if b.Get("type").Str != "text" || !strings.HasPrefix(strings.TrimSpace(b.Get("text").Str), "<system-reminder>") {
+			return false
 		}
 	}
-	return ""
+	return m.role == "user" && len(m.blocks) > 0
+}
+
+// user is the newest text of the user that is neither a result nor a reminder;
+// with nothing else, the newest reminder.
+func (r *request) user() string {
+	reminder := ""
+	for _, m := range slices.Backward(r.messages) {
+		t := texts(m.blocks)
+		switch {
+		case m.role != "user" || t == "":
+		case !m.reminds():
+			return t
+		case reminder == "":
+			reminder = t
+		}
+	}
+	return reminder
 }
 
 func texts(blocks []gjson.Result) string {

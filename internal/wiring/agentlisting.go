@@ -1,0 +1,47 @@
+package wiring
+
+import (
+	"context"
+	"strings"
+
+	"github.com/hew-agent/hew/internal/state/prompt"
+	"github.com/hew-agent/hew/internal/tool"
+
+	"github.com/hew-agent/hew/internal/action/builtin/agent"
+)
+
+// agentListing tells the model which agents there are: once, and again what is
+// new when a file was added.
+type agentListing struct{ b *build }
+
+// Name is the source's word for programs.
+func (agentListing) Name() string { return "agent_listing" }
+
+// Class says that agents are definitions on disk.
+func (agentListing) Class() prompt.Class { return prompt.Reloadable }
+
+// Delta lists the agents while the tool that starts them is offered.
+func (l agentListing) Delta(context.Context, prompt.Facts) ([]prompt.Item, error) {
+	b := l.b
+	if b.crew == nil || !b.offers(agent.Spec()) {
+		return nil, nil
+	}
+	var s strings.Builder
+	s.WriteString("Agents that can be started with the " + agent.Spec().Name + " tool:\n")
+	for _, a := range b.crew.kinds().Agents {
+		if !denied(b.gateRef.Snapshot(), a.Name) {
+			s.WriteString("- " + a.Name + ": " + strings.Join(strings.Fields(a.Description), " ") + "\n")
+		}
+	}
+	return []prompt.Item{{Key: "agents", Text: strings.TrimRight(s.String(), "\n")}}, nil
+}
+
+// offers tells whether the model sees a tool.
+func (b *build) offers(s tool.Spec) bool {
+	for _, t := range b.pool {
+		if t.Spec().Name == s.Name {
+			return b.gateRef.Offered(s)
+		}
+	}
+	return false
+}
