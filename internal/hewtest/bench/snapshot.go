@@ -21,12 +21,16 @@ func snapshotMeasures() []measure {
 	}{{1_000, false}, {50_000, false}, {500_000, true}} {
 		all = append(all, measure{
 			name: fmt.Sprintf("snapshot before a command, %d files", size.files), goal: "≤ 1.5×", unit: seconds, reference: walk, long: size.long,
-			run: func(ctx context.Context, l *lab) (hew, ref samples, err error) { return snapshots(ctx, l, size.files, false) },
+			run: func(ctx context.Context, l *lab) (hew, ref samples, err error) {
+				return snapshots(ctx, l, size.files, false)
+			},
 		})
 	}
 	return append(all, measure{
 		name: "snapshot before a command, 50000 files, watched", goal: "≤ 10 ms", unit: seconds, reference: walk,
-		run: func(ctx context.Context, l *lab) (hew, ref samples, err error) { return snapshots(ctx, l, 50_000, true) },
+		run: func(ctx context.Context, l *lab) (hew, ref samples, err error) {
+			return snapshots(ctx, l, 50_000, true)
+		},
 	})
 }
 

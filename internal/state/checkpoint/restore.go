@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -348,9 +349,7 @@ func (r *rewind) fetch(group []*Step) {
 		if err != nil {
 			continue // each file of it then says that it is missing
 		}
-		for id, data := range got {
-			r.blobs[id] = data
-		}
+		maps.Copy(r.blobs, got)
 	}
 }
 
