@@ -209,6 +209,9 @@ func (b *blocks) picture(p mcp.Part) {
 	}
 	img, err := picture.Fit(p.Data)
 	if err != nil {
+		img, err = picture.Fit(mended(p.Data))
+	}
+	if err != nil {
 		b.text(fmt.Sprintf("[A picture cannot be shown: %v]", err))
 		return
 	}

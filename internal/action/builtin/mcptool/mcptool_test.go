@@ -1,8 +1,11 @@
 package mcptool
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"image"
+	"image/png"
 	"strings"
 	"testing"
 
@@ -74,5 +77,26 @@ func TestResultsBecomeBlocks(t *testing.T) {
 	}
 	if !strings.HasPrefix(saved, "/spill/mcp-") || strings.Contains(saved, "..") {
 		t.Errorf("saved to %s", saved)
+	}
+}
+
+func TestPicturesWithWrongChecksums(t *testing.T) {
+	var b bytes.Buffer
+	if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, 3, 3))); err != nil {
+		t.Fatal(err)
+	}
+	raw := b.Bytes()
+	raw[len(raw)-1] ^= 0xff
+	raw[29] ^= 0xff // of the first chunk
+	f := fake{mcp.Answer{Parts: []mcp.Part{{Data: raw, MIMEType: "image/png"}}}}
+	call, err := New(remoteTool(), f, Config{}).Plan(json.RawMessage(`{"text":"x"}`), tool.Env{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := call.Run(context.Background(), func(tool.Progress) {}).Content[0].(*msg.Image); !ok {
+		t.Error("the picture was not taken")
+	}
+	for n := range raw {
+		mended(raw[:n]) // must not panic
 	}
 }
