@@ -51,6 +51,14 @@ type Config struct {
 	// Tasks is the folder of the shared task list; when set, the Task list
 	// tools are offered in place of the to-do tool.
 	Tasks string
+	// Member is the name under which this process works on a list that a team
+	// shares, "" for none: what it begins is then its own, and what others work
+	// on is refused.
+	Member string
+	// TaskOwnerGone and TaskLog are Gone and Log of task.Board. Optional.
+	TaskOwnerGone func(owner string) bool
+	TaskLog       func(text string)
+	TaskWatch     TaskWatch
 	// Background is the work that goes on in the background, nil when that is
 	// switched off.
 	Background *task.List

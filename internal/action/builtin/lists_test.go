@@ -9,6 +9,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/hew-agent/hew/internal/action/task"
 	"github.com/hew-agent/hew/internal/tool"
 )
 
@@ -107,7 +108,7 @@ func TestTasksSharedByWriters(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	all, err := taskList{dir}.load()
+	all, err := task.Board{Dir: dir}.Load()
 	if err != nil || len(all) != 40 {
 		t.Errorf("%d tasks, %v", len(all), err)
 	}

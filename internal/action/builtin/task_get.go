@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/hew-agent/hew/internal/action/task"
 	"github.com/hew-agent/hew/internal/tool"
 )
 
@@ -16,13 +17,13 @@ func newTaskGet(c *Config) tool.Tool {
 		TaskID string `json:"taskId"`
 	}
 	spec := tool.Spec{Name: "TaskGet", Condition: offeredWithTasks}
-	list := taskList{c.Tasks}
+	list := c.board()
 	return define("task_get", spec, func(in input, _ tool.Env) (tool.Call, error) {
 		return &tool.Func{
 			Facts: tool.Traits{ReadOnly: true, ConcurrencySafe: true},
 			Line:  oneLine("Show task #" + in.TaskID),
 			Do: func(context.Context, func(tool.Progress)) tool.Result {
-				all, err := list.load()
+				all, err := list.Load()
 				if err != nil {
 					return outcome(err)
 				}
@@ -30,7 +31,7 @@ func newTaskGet(c *Config) tool.Tool {
 				if t == nil {
 					return done(noTask, map[string]any{"task": nil}, tool.TextView{Text: noTask})
 				}
-				text := t.full(all)
+				text := full(t, all)
 				return done(text, map[string]any{"task": map[string]any{
 					"id": t.ID, "subject": t.Subject, "description": t.Description, "status": t.Status, "blocks": t.Blocks, "blockedBy": t.BlockedBy,
 				}}, tool.TextView{Text: text})
@@ -39,14 +40,14 @@ func newTaskGet(c *Config) tool.Tool {
 	})
 }
 
-func (t *item) full(all map[string]*item) string {
+func full(t *task.Item, all task.Items) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Task #%s: %s\nStatus: %s", t.ID, t.Subject, t.Status)
 	if t.Owner != "" {
 		fmt.Fprintf(&b, "\nOwner: %s", t.Owner)
 	}
 	fmt.Fprintf(&b, "\nDescription: %s", t.Description)
-	if w := t.waiting(all); len(w) > 0 {
+	if w := t.Waiting(all); len(w) > 0 {
 		fmt.Fprintf(&b, "\nBlocked by: %s", hashed(w))
 	}
 	if len(t.Blocks) > 0 {

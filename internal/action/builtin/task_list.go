@@ -5,25 +5,26 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/hew-agent/hew/internal/action/task"
 	"github.com/hew-agent/hew/internal/tool"
 )
 
 func newTaskList(c *Config) tool.Tool {
 	spec := tool.Spec{Name: "TaskList", Condition: offeredWithTasks}
-	list := taskList{c.Tasks}
+	list := c.board()
 	return define("task_list", spec, func(struct{}, tool.Env) (tool.Call, error) {
 		return &tool.Func{
 			Facts: tool.Traits{ReadOnly: true, ConcurrencySafe: true},
 			Line:  "List tasks",
 			Do: func(context.Context, func(tool.Progress)) tool.Result {
-				all, err := list.load()
+				all, err := list.Load()
 				if err != nil {
 					return outcome(err)
 				}
 				lines, rows := []string{}, []map[string]any{}
-				for _, t := range sorted(all) {
-					waits := t.waiting(all)
-					lines = append(lines, t.line(waits))
+				for _, t := range all.Sorted() {
+					waits := t.Waiting(all)
+					lines = append(lines, line(t, waits))
 					row := map[string]any{"id": t.ID, "subject": t.Subject, "status": t.Status, "blockedBy": waits}
 					if t.Owner != "" {
 						row["owner"] = t.Owner
@@ -40,7 +41,7 @@ func newTaskList(c *Config) tool.Tool {
 	})
 }
 
-func (t *item) line(waits []string) string {
+func line(t *task.Item, waits []string) string {
 	s := fmt.Sprintf("#%s [%s] %s", t.ID, t.Status, t.Subject)
 	if t.Owner != "" {
 		s += " (" + t.Owner + ")"

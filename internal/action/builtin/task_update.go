@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hew-agent/hew/internal/action/task"
 	"github.com/hew-agent/hew/internal/tool"
 )
 
@@ -24,15 +25,18 @@ type taskUpdate struct {
 
 func newTaskUpdate(c *Config) tool.Tool {
 	spec := tool.Spec{Name: "TaskUpdate", Condition: offeredWithTasks}
-	list := taskList{c.Tasks}
+	list := c.board()
 	return define("task_update", spec, func(in taskUpdate, _ tool.Env) (tool.Call, error) {
 		in.TaskID = strings.TrimPrefix(in.TaskID, "#")
 		return &tool.Func{
 			Line: oneLine("Update task #" + in.TaskID),
 			Do: func(ctx context.Context, _ func(tool.Progress)) tool.Result {
+				if err := c.completes(ctx, list, in); err != nil {
+					return outcome(err)
+				}
 				var res tool.Result
-				err := list.change(ctx, func(all map[string]*item) (err error) {
-					res, err = in.apply(all)
+				err := list.Change(ctx, func(all task.Items) (err error) {
+					res, err = c.update(in, all)
 					return err
 				})
 				if err != nil {
@@ -44,8 +48,8 @@ func newTaskUpdate(c *Config) tool.Tool {
 	})
 }
 
-// apply changes the list and makes the result.
-func (in taskUpdate) apply(all map[string]*item) (tool.Result, error) {
+// update changes the list and makes the result.
+func (c *Config) update(in taskUpdate, all task.Items) (tool.Result, error) {
 	t := all[in.TaskID]
 	if t == nil {
 		return done(noTask, map[string]any{"success": false, "taskId": in.TaskID, "updatedFields": []string{}, "error": noTask},
@@ -56,6 +60,9 @@ func (in taskUpdate) apply(all map[string]*item) (tool.Result, error) {
 		remove(all, in.TaskID)
 		return in.result([]string{"deleted"}, was, all), nil
 	}
+	if why := c.claims(&in, t, all); why != "" {
+		return tool.Result{}, refuse("%s", why)
+	}
 	fields := in.set(t)
 	linked, err := in.link(all, t)
 	if err != nil {
@@ -64,7 +71,36 @@ func (in taskUpdate) apply(all map[string]*item) (tool.Result, error) {
 	return in.result(append(fields, linked...), was, all), nil
 }
 
-func (in taskUpdate) set(t *item) (fields []string) {
+// completes lets a watcher send back a task that is about to be completed. It
+// is asked without the lock: it may take long.
+func (c *Config) completes(ctx context.Context, list task.Board, in taskUpdate) error {
+	if in.Status != task.Done || c.TaskWatch.Completed == nil {
+		return nil
+	}
+	all, err := list.Load()
+	if err != nil {
+		return err
+	}
+	if t := all[in.TaskID]; t != nil && t.Status != task.Done {
+		return c.TaskWatch.completed(ctx, t)
+	}
+	return nil
+}
+
+// claims makes a member of a team the owner of what it begins, unless somebody
+// else is or the task waits for others; then it says so. The lock of the list
+// is held, so one of several members gets the task.
+func (c *Config) claims(in *taskUpdate, t *task.Item, all task.Items) string {
+	if c.Member == "" || in.Status != task.Claimed {
+		return ""
+	}
+	if in.Owner == nil {
+		in.Owner = &c.Member
+	}
+	return t.Closed(all, *in.Owner)
+}
+
+func (in taskUpdate) set(t *task.Item) (fields []string) {
 	if in.Subject != "" && in.Subject != t.Subject {
 		t.Subject = in.Subject
 		fields = append(fields, "subject")
@@ -99,14 +135,14 @@ func (in taskUpdate) set(t *item) (fields []string) {
 }
 
 // link adds both ends of every blocking relation.
-func (in taskUpdate) link(all map[string]*item, t *item) (fields []string, err error) {
+func (in taskUpdate) link(all task.Items, t *task.Item) (fields []string, err error) {
 	for _, l := range []struct {
 		name string
 		ids  []string
-		tie  func(other *item)
+		tie  func(other *task.Item)
 	}{
-		{"blocks", in.AddBlocks, func(o *item) { add(&t.Blocks, o.ID); add(&o.BlockedBy, t.ID) }},
-		{"blockedBy", in.AddBlockedBy, func(o *item) { add(&t.BlockedBy, o.ID); add(&o.Blocks, t.ID) }},
+		{"blocks", in.AddBlocks, func(o *task.Item) { add(&t.Blocks, o.ID); add(&o.BlockedBy, t.ID) }},
+		{"blockedBy", in.AddBlockedBy, func(o *task.Item) { add(&t.BlockedBy, o.ID); add(&o.Blocks, t.ID) }},
 	} {
 		for _, id := range l.ids {
 			o := all[strings.TrimPrefix(id, "#")]
@@ -135,7 +171,7 @@ func add(list *[]string, id string) {
 }
 
 // loops tells whether t waits for itself over others.
-func loops(all map[string]*item, t *item) bool {
+func loops(all task.Items, t *task.Item) bool {
 	seen := map[string]bool{}
 	todo := slices.Clone(t.BlockedBy)
 	for len(todo) > 0 {
@@ -153,7 +189,7 @@ func loops(all map[string]*item, t *item) bool {
 }
 
 // remove deletes a task and the relations that name it.
-func remove(all map[string]*item, id string) {
+func remove(all task.Items, id string) {
 	delete(all, id)
 	gone := func(x string) bool { return x == id }
 	for _, t := range all {
@@ -162,7 +198,7 @@ func remove(all map[string]*item, id string) {
 	}
 }
 
-func (in taskUpdate) result(fields []string, was string, all map[string]*item) tool.Result {
+func (in taskUpdate) result(fields []string, was string, all task.Items) tool.Result {
 	if fields == nil {
 		fields = []string{}
 	}
