@@ -10,6 +10,7 @@ import (
 	"github.com/hew-agent/hew/internal/action/builtin"
 	"github.com/hew-agent/hew/internal/action/builtin/agent"
 	"github.com/hew-agent/hew/internal/action/builtin/bash"
+	"github.com/hew-agent/hew/internal/action/builtin/mcptool"
 	"github.com/hew-agent/hew/internal/backend/credential"
 	"github.com/hew-agent/hew/internal/backend/provider"
 	"github.com/hew-agent/hew/internal/backend/shell"
@@ -38,6 +39,10 @@ func Tools() []ToolRow {
 	list = append(list, agent.New(agent.Config{Deepest: 1, Background: true}).Tools()...)
 	var out []ToolRow
 	for _, t := range list {
+		s := t.Spec()
+		out = append(out, ToolRow{s.Name, s.Aliases, "builtin", s.Always, s.Condition, s.Deferred})
+	}
+	for _, t := range mcptool.Resources(nil, mcptool.Config{Deferred: true}) {
 		s := t.Spec()
 		out = append(out, ToolRow{s.Name, s.Aliases, "builtin", s.Always, s.Condition, s.Deferred})
 	}

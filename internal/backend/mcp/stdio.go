@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"path/filepath"
 	"sync"
 	"time"
@@ -32,9 +33,7 @@ func (c *Config) launch(ctx context.Context, e Entry) (*stdio, error) {
 		path = found
 	}
 	env := map[string]string{"CLAUDE_PROJECT_DIR": c.Dir}
-	for k, v := range e.Env {
-		env[k] = v
-	}
+	maps.Copy(env, e.Env)
 	peer, err := c.Runner.Serve(ctx, shell.Server{
 		Argv: append([]string{path}, e.Args...), Dir: c.Dir, Env: env, HideSecrets: c.HideSecrets, Unconfined: true,
 	})

@@ -6,6 +6,8 @@
 // other manners break the protocol, each in one way (see bad.go).
 package mcpserver
 
+//lint:file-ignore SA1019 the newest protocol gives up roots and sampling; the servers of today use them
+
 import (
 	"bytes"
 	"context"
@@ -158,9 +160,9 @@ func addOdd(s *mcp.Server) {
 // the word please.
 func addPermit(s *mcp.Server) {
 	mcp.AddTool(s, &mcp.Tool{Name: "permit", Description: "Answers permission questions."}, func(_ context.Context, _ *mcp.CallToolRequest, in struct {
-		Tool  string          `json:"tool_name"`
-		Input map[string]any  `json:"input"`
-		ID    string          `json:"tool_use_id"`
+		Tool  string         `json:"tool_name"`
+		Input map[string]any `json:"input"`
+		ID    string         `json:"tool_use_id"`
 	},
 	) (*mcp.CallToolResult, any, error) {
 		raw, err := json.Marshal(in.Input)
