@@ -120,7 +120,7 @@ func (r *headless) run(ctx context.Context) error {
 		err = surface.Stream(ctx, r.e.Stdin)
 	} else {
 		conv.Ready(ctx)
-		err = surface.Prompt(ctx, w.User(prompt))
+		err = r.begin(ctx, conv, surface, w, prompt)
 	}
 	if err != nil {
 		callOff()
@@ -130,6 +130,20 @@ func (r *headless) run(ctx context.Context) error {
 		return &failure{exitError}
 	}
 	return err
+}
+
+const noPrompt = "input must be provided either through stdin or as a prompt argument when using --print"
+
+// begin runs the prompt. There may be none where the session ends with a call
+// that a hook has put off.
+func (r *headless) begin(ctx context.Context, conv *wiring.Conversation, s *streamjson.Surface, w *wiring.Options, prompt string) error {
+	switch {
+	case prompt != "":
+		return s.Prompt(ctx, w.User(prompt))
+	case conv.Engine.Deferring():
+		return s.Prompt(ctx, nil)
+	}
+	return &usageError{noPrompt}
 }
 
 // ended turns a signal into its exit code.
@@ -169,8 +183,11 @@ func (r *headless) prompt(stream bool) (string, error) {
 			parts = append(parts, p)
 		}
 	}
+	if len(parts) == 0 && (r.o.Resume != "" || r.o.Continue) {
+		return "", nil // enough where a call was put off; see begin
+	}
 	if len(parts) == 0 {
-		return "", &usageError{"input must be provided either through stdin or as a prompt argument when using --print"}
+		return "", &usageError{noPrompt}
 	}
 	return strings.Join(parts, "\n"), nil
 }
@@ -243,7 +260,7 @@ func (r *headless) wiring(host *streamjson.Host) (*wiring.Options, error) {
 		Allowed: ruleList(o.Allowed), Disallowed: ruleList(o.Disallowed), AddDirs: o.AddDirs, Mode: o.Mode,
 		SkipPermissions: o.SkipPermissions, AllowSkip: o.AllowSkip, NoPrompts: o.Prompts == "none", Sandbox: o.Sandbox,
 		Settings: o.Settings, Sources: o.Sources, Consent: o.consent(), Events: o.Partial, Notice: r.warn,
-		Reaper: shell.ReaperCommand(), Servers: o.Servers, StrictServers: o.StrictServers,
+		Reaper: shell.ReaperCommand(), Servers: o.Servers, StrictServers: o.StrictServers, Defers: true,
 		Now: time.Now, Sleep: engine.Sleep, Jitter: rand.Float64, NewID: session.NewID,
 	}
 	if o.PromptTool != "stdio" {

@@ -236,6 +236,10 @@ type Notice struct {
 // out of requests because the model's API refused them.
 const Quarantined = "quarantined"
 
+// Deferred is the Code of the notice that the run ends with a call that a hook
+// has put off; going on with the session takes the call up again.
+const Deferred = "tool_deferred"
+
 // ModelFallback is the Code of the notice that the rest of a run is answered by
 // the next model of the chain.
 const ModelFallback = "model_fallback"

@@ -48,6 +48,8 @@ type Terminal struct {
 	Text string
 	// Output is the structured output, when a schema was asked for.
 	Output json.RawMessage
+	// Deferred is the call that a hook has put off, with ToolDeferred and DeferredUnavailable.
+	Deferred *msg.ToolUse
 	// Denied lists the calls that were refused.
 	Denied []Denial
 	// History is the conversation at the end, valid as the start of a next run.

@@ -37,6 +37,9 @@ type Refusal struct {
 	Decision Decision
 	// Interrupt tells that the person refused in a way that ends the run.
 	Interrupt bool
+	// Deferred tells that a hook puts the call off: where it is the only one of its
+	// reply the run ends and keeps it without a result. Elsewhere Result holds.
+	Deferred bool
 }
 
 // Verdict is what was said after a call ran: PreventContinuation ends the run

@@ -114,6 +114,9 @@ func (h *hooks) Prompt(ctx context.Context, in engine.Input, emit func(event.Bod
 		}
 		with = r.With
 	}
+	if in.Message == nil { // a call that was put off is taken up
+		return engine.Reception{With: append(with, h.late(emit)...)}
+	}
 	h.prompt.Store(&in.Message.ID)
 	o := h.fire(ctx, hook.UserPromptSubmit{Prompt: in.Message.Text(), Source: in.Source}, emit)
 	h.named(o.Title)

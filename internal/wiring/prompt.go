@@ -48,6 +48,7 @@ func (b *build) resumed(cfg *engine.Config) {
 	if !slices.Equal(cfg.System, b.past.System) || b.past.Prefix == "" {
 		cfg.Break = "resume"
 	}
+	cfg.Deferred = b.past.Deferred
 	if b.past.Rewound {
 		cfg.Break = "rewind"
 	}

@@ -238,8 +238,8 @@ func (b *build) gate(s *policy.Snapshot) *gate.Gate {
 	c := gate.Config{
 		Snapshot: s, Paths: disk{}, Shell: b.dialect(), Asker: b.o.Asker, Confined: b.confined(),
 		BypassAllowed: b.o.SkipPermissions || b.o.AllowSkip || s.Mode() == policy.Bypass,
-		PromptTool:    b.o.PromptTool,
-		Save:          b.save, NewID: b.o.NewID, Resumed: b.past != nil,
+		PromptTool:    b.o.PromptTool, Defers: b.o.Defers && b.log != nil,
+		Save: b.save, NewID: b.o.NewID, Resumed: b.past != nil,
 	}
 	if b.judge != nil {
 		c.Classifier = b.judge

@@ -52,6 +52,9 @@ type Options struct {
 	// Interactive tells that somebody can answer questions; Asker reaches them.
 	Interactive bool
 	Asker       gate.Asker
+	// Defers tells that the process ends with its run and can be started again: a
+	// hook may put a call off until then.
+	Defers bool
 	// Forms puts the forms of MCP servers to somebody; nil when nobody is there.
 	Forms event.Filler
 

@@ -41,6 +41,8 @@ type Config struct {
 	// Resumed tells that the session goes on from an earlier process, whose
 	// session grants are not restored.
 	Resumed bool
+	// Defers tells that a call which a hook puts off can be kept for later.
+	Defers bool
 	// BypassAllowed tells that bypassPermissions was enabled at launch.
 	BypassAllowed bool
 	// Save writes a lasting answer to the settings file of its destination. Optional.
@@ -169,6 +171,9 @@ func (g *Gate) judged(ctx context.Context, p tool.Planned, before HookAnswer, er
 		if d = g.classified(ctx, p, d, before, emit); g.moved(p, judged) {
 			return g.refuse(p, d.Decision, tool.Failure(movedText), emit)
 		}
+	}
+	if before.Deferred && d.Behavior != tool.Deny && g.c.Defers && g.up == nil {
+		return g.putOff(d)
 	}
 	if d.Behavior == tool.Ask {
 		return g.ask(ctx, p, g.unrestored(d), before, emit)

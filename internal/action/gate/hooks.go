@@ -54,6 +54,17 @@ func informed(r *tool.Refusal, context []string) *tool.Refusal {
 	return &out
 }
 
+// deferredText answers a call that was put off where that cannot be.
+const deferredText = "This call was not run: a hook of the user puts it off, which it can only do with a call that stands alone in its reply. Make it again as the only call."
+
+// putOff keeps the call for a later process. Nothing is decided about it; the
+// refusal holds where the call does not stand alone.
+func (g *Gate) putOff(d policy.Decision) (tool.Admitted, *tool.Refusal) {
+	d.Behavior, d.Layer = tool.Deny, "hook"
+	d.Trace = append(d.Trace, tool.Step{Name: "hooks", Outcome: "defer"})
+	return tool.Admitted{}, &tool.Refusal{Result: tool.Failure(deferredText), Decision: d.Decision, Deferred: true}
+}
+
 // blocked is the refusal of a call by the policy, a hook or the classifier.
 func (g *Gate) blocked(ctx context.Context, p tool.Planned, d policy.Decision, emit func(event.Body)) (tool.Admitted, *tool.Refusal) {
 	text := denialText(p, d.Decision)

@@ -67,7 +67,7 @@ func (e *Engine) Child(c Child) *Engine {
 	cfg.Tools = slices.DeleteFunc(slices.Clone(c.Tools), func(t tool.Tool) bool { return t.Spec().Name == e.c.Deferral.Search })
 	cfg.Deferral = Deferral{} // a child is told of no deferred tools, so it has them all
 	cfg.Kinds, cfg.Shapings, cfg.Compacted = nil, nil, nil
-	cfg.Output, cfg.Break, cfg.Sent, cfg.Used, cfg.Fresh = "", "", "", 0, 0
+	cfg.Deferred, cfg.Output, cfg.Break, cfg.Sent, cfg.Used, cfg.Fresh = false, "", "", "", 0, 0
 	if l, ok := e.c.Quarantine.(*prompt.Layouter); ok { // it remembers one conversation
 		own := l.Fork()
 		cfg.Layout, cfg.Quarantine = own.Layout, own

@@ -115,6 +115,9 @@ type Config struct {
 	// Sent is the Prefix of the last request before a resume, "" when that is
 	// not known.
 	Sent string
+	// Deferred tells that History ends with a call that a hook has put off: the next
+	// run takes it up first.
+	Deferred bool
 	// Used and Fresh are what is known of the size of History; see loop.Window.
 	Used, Fresh int
 	// Kinds, Shapings and Compacted are what View is to tell of a resumed past. Optional.
@@ -195,7 +198,8 @@ type Engine struct {
 	compacted  []compact.Taken
 	used, seen int // size of the first seen messages of history, 0 when not known; see loop.Window
 	started    bool
-	tried      int // replies of this run that lacked the demanded output
+	deferred   bool // history ends with a call to take up
+	tried      int  // replies of this run that lacked the demanded output
 	cancel     context.CancelCauseFunc
 }
 
@@ -207,7 +211,7 @@ func New(c Config) *Engine {
 		model: c.Model.Name, place: c.Place, history: c.History, started: len(c.History) > 0 && c.Start == nil,
 	}
 	if e.started {
-		e.broken, e.sent = c.Break, c.Sent
+		e.broken, e.sent, e.deferred = c.Break, c.Sent, c.Deferred
 		e.used, e.seen = c.Used, len(c.History)-c.Fresh
 		e.kinds, e.shapings, e.compacted = c.Kinds, c.Shapings, c.Compacted
 	}

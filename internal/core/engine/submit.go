@@ -18,6 +18,7 @@ import (
 
 // Input is one prompt.
 type Input struct {
+	// Message may be nil when a deferred call is to be taken up; see Engine.Deferring.
 	Message *msg.Message
 	// Source says how it came: typed, sdk, queue, ….
 	Source string
@@ -80,7 +81,11 @@ func (s *submission) run(ctx context.Context, in Input) {
 		s.refused(reception, heard)
 		return
 	}
-	history, err := s.begin(ctx, in, reception.With, heard)
+	begin := s.begin
+	if e.deferred {
+		begin = s.takeUp
+	}
+	history, err := begin(ctx, in, reception.With, heard)
 	if err != nil {
 		s.pass(event.Event{Body: event.Done{Terminal: event.Terminal{
 			Reason: event.SetupFailed, History: e.history, Err: err, Detail: err.Error(),
@@ -198,6 +203,7 @@ func (s *submission) pass(ev event.Event) {
 // close books the end of a run.
 func (s *submission) close(t event.Terminal) event.Terminal {
 	e := s.e
+	e.deferred = t.Reason == event.ToolDeferred
 	e.history, e.used, e.seen = t.History, t.Used, len(t.History)-t.Fresh
 	if s.failed == nil && e.c.Store != nil {
 		if err := errors.Join(e.c.Store.Cost(e.account()), e.c.Sync()); err != nil {
@@ -242,7 +248,8 @@ func (s *submission) config(ctx context.Context, since Totals) loop.Config {
 	e.mu.Unlock()
 	return loop.Config{
 		Provider: e.c.Model.Provider, Models: models, Build: e.build, Tool: e.find, Env: e.env,
-		Gate: watched{e.saved(), &e.facts}, Shaper: s.shaper(), Quarantine: e.c.Quarantine, Used: e.used, Fresh: len(e.history) - e.seen, Steer: func(h []*msg.Message) []*msg.Message { return s.steer(ctx, h) }, Stops: s.stops, Apply: e.apply, Bound: e.bound,
+		Deferred: e.deferred,
+		Gate:     watched{e.saved(), &e.facts}, Shaper: s.shaper(), Quarantine: e.c.Quarantine, Used: e.used, Fresh: len(e.history) - e.seen, Steer: func(h []*msg.Message) []*msg.Message { return s.steer(ctx, h) }, Stops: s.stops, Apply: e.apply, Bound: e.bound,
 		Spent:     func(name string, u msg.Usage) { e.ledger.add(e.c.Model.Lookup(name), u) },
 		Budget:    func() (event.Reason, string) { return s.budget(ctx, since) },
 		MaxTurns:  e.c.MaxTurns,

@@ -33,13 +33,15 @@ type call struct {
 	answer *tool.Result
 	safe   bool
 	// late is an admitted call that a hook made unsafe: it runs alone, later.
-	late    *tool.Admitted
-	started bool
-	done    *event.ToolFinished
-	refusal *tool.Refusal
-	verdict tool.Verdict
-	output  []byte
-	ended   bool
+	late *tool.Admitted
+	// deferred is the outcome of a call that a hook has put off.
+	deferred *outcome
+	started  bool
+	done     *event.ToolFinished
+	refusal  *tool.Refusal
+	verdict  tool.Verdict
+	output   []byte
+	ended    bool
 }
 
 // report is what a worker tells the loop: an event to show, or how its call went.
@@ -184,6 +186,10 @@ func (r *run) execute(ctx context.Context, a tool.Admitted, out *outcome, emit f
 // results runs what is left of the batch and adds all results in call order.
 func (r *run) results(st state, rep *reply) (state, *event.Terminal) {
 	rep.batch.finish(rep.cut)
+	if c := rep.batch.deferred(); c != nil {
+		end := r.putOff(st, c)
+		return st, &end
+	}
 	st = st.answered(rep.batch)
 	if r.ctx.Err() != nil {
 		end := r.interrupted(st, event.AbortedTools)
@@ -214,6 +220,9 @@ func (b *batch) finish(cut bool) {
 		b.next(c)
 	}
 	b.drain()
+	if len(b.calls) != 1 || cut || b.r.ctx.Err() != nil {
+		b.answerDeferred()
+	}
 	b.cancel()
 }
 
@@ -293,6 +302,10 @@ func (b *batch) receive(e report) {
 	b.running--
 	if e.fin.late {
 		e.call.late = e.fin.admitted
+		return
+	}
+	if e.fin.refusal != nil && e.fin.refusal.Deferred {
+		e.call.deferred = e.fin
 		return
 	}
 	b.resolve(e.call, e.fin)

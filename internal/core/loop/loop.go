@@ -134,6 +134,9 @@ type Config struct {
 	// Steer takes what was typed since the last call, in order, and what else joins
 	// history before the next request. It must not change history. Optional.
 	Steer func(history []*msg.Message) []*msg.Message
+	// Deferred tells that history ends with a reply whose only call was put off; it
+	// is taken up before anything is asked.
+	Deferred bool
 	// Stops is asked when a reply has no calls. Optional.
 	Stops func(ctx context.Context, reply *msg.Message) Stop
 	// Apply carries out an effect on the conversation other than Inject and EndRun.
@@ -171,7 +174,7 @@ const defaultConcurrency = 10
 // event.Done; a consumer that leaves earlier gets none, and when the sequence
 // returns no request, tool or goroutine of the run is left.
 //
-// history must end with a user message and is not changed. Only the goroutine
+// history must end with a user message (but see Config.Deferred) and is not changed. Only the goroutine
 // that ranges over the sequence touches history.
 func Run(ctx context.Context, c Config, history []*msg.Message) iter.Seq[event.Event] {
 	return func(yield func(event.Event) bool) {

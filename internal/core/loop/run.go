@@ -31,6 +31,13 @@ func (r *run) emit(b event.Body) {
 
 // loop is the whole of it: shape, ask, act, and go round while there is a reason to.
 func (r *run) loop(st state) event.Terminal {
+	if r.Deferred {
+		next, end := r.takeUp(st)
+		if end != nil {
+			return *end
+		}
+		st = next
+	}
 	for {
 		next, end := r.turn(st)
 		if end != nil {
@@ -82,7 +89,7 @@ func (r *run) limit(st state) (event.Terminal, bool) {
 
 // steer adds what a person typed while the last turn ran.
 func (r *run) steer(st state) state {
-	if r.Steer == nil || st.turn == 0 {
+	if r.Steer == nil || st.why == atStart {
 		return st
 	}
 	for _, m := range r.Steer(st.history) {

@@ -89,6 +89,8 @@ func (b *builder) finish(leaf int) {
 			c.calls[u.ID] = b.entryOf[u.ID]
 		}
 	}
+	c.Deferred = leaf >= 0 && b.recs[leaf].subtype == deferred && len(c.Pending) == 1 && len(c.Messages) > 0 &&
+		slices.Contains(c.Messages[len(c.Messages)-1].ToolUses(), c.Pending[0])
 	c.Title = or(b.sideField(b.title, "customTitle"), b.sideField(b.aiName, "aiTitle"))
 	if c.Title != "" && b.title.size > 0 && b.title.off < b.own {
 		c.Title += forkSuffix

@@ -52,6 +52,8 @@ type Conversation struct {
 	Reshaped string
 	// Pending are the calls that have no result, in call order.
 	Pending []*msg.ToolUse
+	// Deferred tells that the one call in Pending was put off and is to be taken up.
+	Deferred bool
 	// Points are the prompts of the live conversation, oldest first.
 	Points []Point
 	// Withheld are the digests of blocks that the model's API has refused (see

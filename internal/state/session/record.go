@@ -35,7 +35,7 @@ func (w *Writer) Record(body event.Body) error {
 			return w.PrefixBreak(b.Break, b.Model)
 		}
 	case event.Notice:
-		if b.Level != event.Info {
+		if b.Level != event.Info || b.Code == event.Deferred {
 			return w.Notice(b)
 		}
 	case event.CommandRan:
@@ -100,12 +100,19 @@ func (w *Writer) Retract(ids []string, reason string) error {
 // it stands: what was refused once is refused on every branch.
 const quarantine = "quarantine"
 
+// deferred is the subtype of the entry behind a call that a hook has put off. At
+// the end of the conversation it tells that the call never began.
+const deferred = "tool_deferred"
+
 // Notice writes something that a person should know.
 func (w *Writer) Notice(n event.Notice) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if len(n.Blocks) > 0 {
 		return w.system(quarantine, n.Text, string(n.Level), w.chain.last, func(e *entry) { e.opt("code", n.Code).val("withheldBlocks", n.Blocks) })
+	}
+	if n.Code == event.Deferred {
+		return w.system(deferred, n.Text, string(n.Level), w.chain.last, func(*entry) {})
 	}
 	return w.system("notice", n.Text, string(n.Level), w.chain.last, func(e *entry) { e.opt("code", n.Code) })
 }

@@ -31,10 +31,18 @@ type Result struct {
 	Denials    []event.Denial        `json:"permission_denials"`
 	Output     json.RawMessage       `json:"structured_output,omitempty"`
 	Reason     event.Reason          `json:"terminal_reason,omitempty"`
+	Deferred   *deferredUse          `json:"deferred_tool_use,omitempty"`
 	Queued     int                   `json:"queued_turn_count"`
 	Index      int                   `json:"result_index"`
 	// Breaks are the deliberate breaks of the cached prefix so far; a field of hew's own.
 	Breaks []prefixBreak `json:"hew_prefix_breaks,omitempty"`
+}
+
+// deferredUse is a call that a hook has put off.
+type deferredUse struct {
+	ID    string          `json:"id"`
+	Name  string          `json:"name"`
+	Input json.RawMessage `json:"input"`
 }
 
 type prefixBreak struct {
@@ -95,6 +103,9 @@ func (p *Printer) result(t event.Terminal, cost engine.Totals, took time.Duratio
 	}
 	if t.StopReason != "" {
 		r.StopReason = &t.StopReason
+	}
+	if t.Deferred != nil {
+		r.Deferred = &deferredUse{t.Deferred.ID, t.Deferred.Name, t.Deferred.Input}
 	}
 	if t.Status != 0 {
 		r.APIStatus = &t.Status

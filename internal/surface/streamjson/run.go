@@ -86,7 +86,8 @@ func New(c Config) *Surface {
 // process's exit code 1.
 func (s *Surface) Failed() bool { return s.last }
 
-// Prompt runs one prompt and writes what the format asks for. The error is the
+// Prompt runs one prompt and writes what the format asks for; nil takes up the
+// call that a hook has put off. The error is the
 // output's: the reader has gone.
 func (s *Surface) Prompt(ctx context.Context, m *msg.Message) error {
 	return s.run(ctx, engine.Input{Message: m, Source: "sdk"})
@@ -99,7 +100,7 @@ func (s *Surface) run(ctx context.Context, in engine.Input) error {
 		s.p.Init(s.c.Facts())
 	}
 	submit := s.c.Engine.Submit
-	if s.c.Commands != nil {
+	if s.c.Commands != nil && in.Message != nil {
 		submit = s.c.Commands.Submit
 	}
 	for ev := range submit(ctx, in) {
