@@ -2,6 +2,7 @@ package wiring
 
 import (
 	"path/filepath"
+	"slices"
 
 	"github.com/hew-agent/hew/internal/state/catalog"
 	"github.com/hew-agent/hew/internal/state/settings"
@@ -40,10 +41,5 @@ func (b *build) sourced(s settings.Scope) bool {
 	if b.settingsConfig.Sources == nil {
 		return true
 	}
-	for _, have := range b.settingsConfig.Sources {
-		if have == s {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(b.settingsConfig.Sources, s)
 }

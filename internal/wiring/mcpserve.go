@@ -107,6 +107,7 @@ func answerOf(r tool.Result) mcp.Answer {
 				continue // made by hew itself: always base64
 			}
 			a.Parts = append(a.Parts, mcp.Part{Data: raw, MIMEType: c.MediaType})
+		case *msg.Document, *msg.Opaque, *msg.Thinking, *msg.ToolResult, *msg.ToolUse: // no tool of hew's answers with them
 		}
 	}
 	return a

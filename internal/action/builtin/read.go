@@ -11,8 +11,8 @@ import (
 	"strings"
 
 	"github.com/hew-agent/hew/internal/action/builtin/notebook"
-	"github.com/hew-agent/hew/internal/backend/picture"
 	"github.com/hew-agent/hew/internal/backend/fsys"
+	"github.com/hew-agent/hew/internal/backend/picture"
 	"github.com/hew-agent/hew/internal/tool"
 )
 

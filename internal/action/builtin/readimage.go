@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"github.com/hew-agent/hew/internal/action/builtin/notebook"
-	"github.com/hew-agent/hew/internal/backend/picture"
 	"github.com/hew-agent/hew/internal/backend/fsys"
+	"github.com/hew-agent/hew/internal/backend/picture"
 	"github.com/hew-agent/hew/internal/msg"
 	"github.com/hew-agent/hew/internal/tool"
 )

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/hew-agent/hew/internal/action/builtin/pdf"
-	"github.com/hew-agent/hew/internal/backend/picture"
 	"github.com/hew-agent/hew/internal/backend/fsys"
+	"github.com/hew-agent/hew/internal/backend/picture"
 	"github.com/hew-agent/hew/internal/msg"
 	"github.com/hew-agent/hew/internal/tool"
 )

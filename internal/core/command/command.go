@@ -8,6 +8,7 @@ package command
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/hew-agent/hew/internal/event"
@@ -44,12 +45,7 @@ func (c *Command) named(name string) bool {
 	if c.Name == name {
 		return true
 	}
-	for _, a := range c.Aliases {
-		if a == name {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(c.Aliases, name)
 }
 
 // Call is a command as it was typed.

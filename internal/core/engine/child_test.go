@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"encoding/json"
-	"iter"
 	"strings"
 	"testing"
 	"time"
@@ -95,7 +94,7 @@ func TestBudgetBindsTheWholeTree(t *testing.T) {
 func TestRelayedChildIsAnIterator(t *testing.T) {
 	parent := newEngine(&canned{replies: [][]msg.Block{{msg.NewText("x")}}}, &memo{})
 	child := parent.Child(Child{Origin: event.Origin{Agent: "a"}, Gate: &free{}})
-	var seq iter.Seq[event.Event] = parent.Relay(context.Background(), child, Input{Message: msg.User("u", time.Now(), "go")}, func() {})
+	seq := parent.Relay(context.Background(), child, Input{Message: msg.User("u", time.Now(), "go")}, func() {})
 	for range seq {
 		break // an early leave must end the child's run in order
 	}

@@ -1,3 +1,5 @@
+//lint:file-ignore SA1019 roots and sampling are deprecated by a protocol version that few servers speak yet; those that users have need them
+
 // Package mcpserver is an MCP server for tests, well-behaved or not.
 //
 // Run with the name of a manner: "good" serves echo, picture, big, slow, crash

@@ -341,12 +341,13 @@ func TestLoadOfOtherEncodings(t *testing.T) {
 			t.Errorf("%q", m.JSON())
 		}
 	}
-	wide := "\xff\xfe"
+	var wide strings.Builder
+	wide.WriteString("\xff\xfe")
 	for _, b := range []byte(user("u", "", "x")) {
-		wide += string([]byte{b, 0})
+		wide.WriteString(string([]byte{b, 0}))
 	}
 	s := testStore(t)
-	put(t, s, sid(1), 0, wide)
+	put(t, s, sid(1), 0, wide.String())
 	if _, err := s.Find(sid(1)); err == nil || !strings.Contains(err.Error(), "UTF-16") {
 		t.Errorf("%v", err)
 	}

@@ -157,7 +157,7 @@ func (m *member) see(ev event.Event) {
 	case event.Done:
 		m.end = b.Terminal
 	case event.TurnStarted, event.Retrying, event.Delta, event.Retracted, event.ToolProgress, event.Decided, event.HookRan,
-		event.Asked, event.Answered, event.Shaped, event.Compacted, event.TaskChanged, event.Notice:
+		event.Asked, event.Answered, event.Shaped, event.Compacting, event.Compacted, event.CommandRan, event.TaskChanged, event.Notice:
 	}
 }
 
