@@ -152,7 +152,7 @@ func converse(t *testing.T, model *script.Model, own tool.Tool, l policy.Layer) 
 		Model: engine.Model{Provider: model, Name: "m", Lookup: func(n string) provider.Model { return provider.Lookup(n, provider.Overrides{}) }},
 		Tools: []tool.Tool{own}, System: []string{"be brief"}, Gate: g,
 		Layout: func(r *provider.Request, h []*msg.Message) { prompt.Layout(r, h) },
-		Bound:  compact.Budget{Dir: dir, Write: func(string, []byte) error { return nil }}.Bound,
+		Bound:  compact.Budget{Keep: func([]byte) (string, error) { return dir, nil }}.Bound,
 		Now:    time.Now, Sleep: engine.Sleep, Jitter: func() float64 { return 0 }, NewID: session.NewID,
 	})
 	var out bytes.Buffer

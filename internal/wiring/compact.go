@@ -20,7 +20,7 @@ import (
 
 // shaping gives the conversation its shapers, and its past the shape that it had.
 func (b *build) shaping(cfg *engine.Config) {
-	budget := func() compact.Budget { return compact.Budget{Dir: b.conv.Engine.Place().SpillDir, Write: writeFile} }
+	budget := func() compact.Budget { return compact.Budget{Keep: keepIn(b.conv.Engine.Place().SpillDir)} }
 	cfg.Bound = func(s tool.Spec, use *msg.ToolUse, r tool.Result) tool.Result { return budget().Bound(s, use, r) }
 	on := b.stages()
 	limits := b.limits(cfg.Model)

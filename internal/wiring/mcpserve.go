@@ -92,7 +92,7 @@ func (s *served) call(ctx context.Context, t tool.Tool, in json.RawMessage, prog
 			s.mu.Unlock()
 		}
 	}
-	return compact.Budget{Dir: b.place.SpillDir, Write: writeFile}.Bound(t.Spec(), use, res)
+	return compact.Budget{Keep: keepIn(b.place.SpillDir)}.Bound(t.Spec(), use, res)
 }
 
 func answerOf(r tool.Result) mcp.Answer {

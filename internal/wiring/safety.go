@@ -72,7 +72,7 @@ func (b *build) rules(s *settings.Settings, mode policy.Mode, specs []tool.Spec)
 		Layers:           b.layers(p), Mode: mode, Families: families, Tools: specs,
 		Project: b.place.Project, Home: b.o.userHome(), Roots: b.place.Roots[1:],
 		FS:        policy.FileSystem{CaseInsensitive: runtime.GOOS != "linux", Normalizing: runtime.GOOS == "darwin"},
-		Protected: b.protected(), Output: []string{b.place.SpillDir, b.tasks}, Notes: b.noteFolders(), ManagedOnly: p.ManagedRulesOnly,
+		Protected: b.protected(), Output: append([]string{b.place.SpillDir, b.tasks}, b.store.Borrowed(b.id)...), Notes: b.noteFolders(), ManagedOnly: p.ManagedRulesOnly,
 		BlockReadsOutside: p.BlockReadsOutside, BlockWritesOutside: p.BlockWritesOutside,
 		NoPrompts: p.DenyInsteadOfAsking || b.o.NoPrompts, BypassDisabled: p.BypassDisabled || b.torn,
 		Reader: b.facts, GitPrograms: b.gitPrograms(),

@@ -5,6 +5,7 @@
 package wiring
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -367,6 +368,14 @@ func writeFile(path string, data []byte) error {
 	}
 	_, err := fsys.WriteFile(path, data, fsys.WriteOptions{Mode: 0o600})
 	return err
+}
+
+// keepIn keeps texts in a folder, each under the digest of its bytes.
+func keepIn(dir string) func([]byte) (string, error) {
+	return func(data []byte) (string, error) {
+		path, _, err := fsys.Keep(dir, ".txt", bytes.NewReader(data))
+		return path, err
+	}
 }
 
 // User makes the message of one prompt.

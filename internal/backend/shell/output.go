@@ -7,6 +7,8 @@ import (
 	"os"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/hew-agent/hew/internal/backend/fsys"
 )
 
 // Excerpt is the beginning and the end of an output file.
@@ -93,23 +95,20 @@ func ReadChunk(path string, offset int64, limit int) (Chunk, error) {
 	return c, err
 }
 
-// SaveCopy copies a file to a new one, at most MaxSaved bytes, and returns how
-// many it copied.
-func SaveCopy(src, dst string) (int64, error) {
+// SaveCopy keeps the bytes of a file in the folder dir, at most MaxSaved of
+// them, under a name made of what they are (see fsys.Keep). It returns where,
+// and how many.
+func SaveCopy(src, dir string) (string, int64, error) {
 	in, err := os.Open(src)
 	if err != nil {
-		return 0, fmt.Errorf("save command output: %w", err)
+		return "", 0, fmt.Errorf("save command output: %w", err)
 	}
 	defer in.Close()
-	out, err := os.OpenFile(dst, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	path, n, err := fsys.Keep(dir, ".txt", io.LimitReader(in, MaxSaved))
 	if err != nil {
-		return 0, fmt.Errorf("save command output: %w", err)
+		return "", 0, fmt.Errorf("save command output: %w", err)
 	}
-	n, err := io.Copy(out, io.LimitReader(in, MaxSaved))
-	if err := errors.Join(err, out.Close()); err != nil {
-		return n, fmt.Errorf("save command output to %s: %w", dst, err)
-	}
-	return n, nil
+	return path, n, nil
 }
 
 // tailLines is the sanitised end of a file: at most n lines of its last 4 KiB.

@@ -177,12 +177,13 @@ func TestSaveCopy(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = f.Close()
-	dst := filepath.Join(t.TempDir(), "dst")
-	if n, err := SaveCopy(src, dst); err != nil || n != MaxSaved {
-		t.Errorf("copied %d, %v", n, err)
+	dir := filepath.Join(t.TempDir(), "dst")
+	path, n, err := SaveCopy(src, dir)
+	if err != nil || n != MaxSaved || filepath.Dir(path) != dir {
+		t.Errorf("copied %d to %s, %v", n, path, err)
 	}
-	if _, err := SaveCopy(src, dst); err == nil {
-		t.Error("an existing file was overwritten")
+	if again, _, err := SaveCopy(src, dir); err != nil || again != path {
+		t.Errorf("the same output is kept twice: %s, %v", again, err)
 	}
 }
 

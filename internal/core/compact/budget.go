@@ -7,7 +7,6 @@ package compact
 
 import (
 	"fmt"
-	"path/filepath"
 	"strings"
 	"unicode/utf8"
 
@@ -21,17 +20,16 @@ const previewBytes = 2000
 
 // Budget bounds single tool results.
 type Budget struct {
-	// Dir is where oversized results are kept, one file a call.
-	Dir string
-	// Write stores a whole file, making folders as needed.
-	Write func(path string, data []byte) error
+	// Keep stores bytes where they can be read again and returns the path, which
+	// is the same for the same bytes: a result that comes twice is there once.
+	Keep func(data []byte) (path string, err error)
 }
 
 // Bound returns r with its text cut to the limit of its tool. What is cut
 // stays readable: the whole text is in a file that the model is told of. When
 // the file cannot be written, head and tail remain and the model is told that
 // the rest is lost. Images and documents are not text and pass.
-func (b Budget) Bound(s tool.Spec, use *msg.ToolUse, r tool.Result) tool.Result {
+func (b Budget) Bound(s tool.Spec, _ *msg.ToolUse, r tool.Result) tool.Result {
 	limit := s.MaxResult
 	if limit == 0 {
 		limit = tool.DefaultMaxResult
@@ -45,10 +43,10 @@ func (b Budget) Bound(s tool.Spec, use *msg.ToolUse, r tool.Result) tool.Result 
 	if size <= limit {
 		return r
 	}
-	return b.cut(use, r, limit)
+	return b.cut(r, limit)
 }
 
-func (b Budget) cut(use *msg.ToolUse, r tool.Result, limit int) tool.Result {
+func (b Budget) cut(r tool.Result, limit int) tool.Result {
 	var text strings.Builder
 	var rest []msg.Block
 	for _, c := range r.Content {
@@ -59,9 +57,9 @@ func (b Budget) cut(use *msg.ToolUse, r tool.Result, limit int) tool.Result {
 		rest = append(rest, c)
 	}
 	whole := text.String()
-	path := filepath.Join(b.Dir, fileName(use.ID)+".txt")
+	path, err := b.Keep([]byte(whole))
 	short := persisted(whole, path)
-	if err := b.Write(path, []byte(whole)); err != nil {
+	if err != nil {
 		short = headTail(whole, limit) + fmt.Sprintf("\n[%d bytes were left out and could not be saved: %v]", len(whole)-limit, err)
 	}
 	r.Content = append([]msg.Block{msg.NewText(short)}, rest...)
@@ -98,18 +96,4 @@ func headTail(s string, n int) string {
 		at++
 	}
 	return head + "\n[…]\n" + s[at:]
-}
-
-// fileName makes an id from a model safe as a file name.
-func fileName(id string) string {
-	id = strings.Map(func(r rune) rune {
-		if r == '_' || r == '-' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
-			return r
-		}
-		return '_'
-	}, id)
-	if id == "" {
-		return "result"
-	}
-	return Clip(id, 100)
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/hew-agent/hew/internal/backend/fsys"
 	"github.com/hew-agent/hew/internal/msg"
 	"github.com/hew-agent/hew/internal/tool"
 )
@@ -17,14 +18,18 @@ func TestBudget(t *testing.T) {
 	img := msg.NewImage("image/png", "AA==")
 	res := tool.Result{Content: []msg.Block{msg.NewText(big), img}}
 	saved := map[string]string{}
-	b := Budget{Dir: "d", Write: func(p string, data []byte) error { saved[p] = string(data); return nil }}
+	b := Budget{Keep: func(data []byte) (string, error) {
+		p := filepath.Join("d", fsys.KeptName(data, ".txt"))
+		saved[p] = string(data)
+		return p, nil
+	}}
 
 	if got := b.Bound(tool.Spec{MaxResult: 10_000}, use, res); len(got.Content) != 2 || len(saved) != 0 {
 		t.Fatal("a result within its limit was touched")
 	}
 	got := b.Bound(tool.Spec{MaxResult: 9_999}, use, res)
 	text := got.Content[0].(*msg.Text).Text
-	path := filepath.Join("d", "toolu____1.txt")
+	path := filepath.Join("d", fsys.KeptName([]byte(big), ".txt"))
 	if saved[path] != big {
 		t.Fatalf("saved %v", saved)
 	}
@@ -35,7 +40,7 @@ func TestBudget(t *testing.T) {
 		t.Fatal("the image is gone")
 	}
 
-	b.Write = func(string, []byte) error { return errors.New("disk full") }
+	b.Keep = func([]byte) (string, error) { return "", errors.New("disk full") }
 	got = b.Bound(tool.Spec{MaxResult: 1000}, use, res)
 	text = got.Content[0].(*msg.Text).Text
 	if !strings.Contains(text, "disk full") || len(text) > 1300 || !utf8.ValidString(text) {
@@ -49,7 +54,7 @@ func FuzzBound(f *testing.F) {
 		if limit < 1 || limit > 1<<16 {
 			return
 		}
-		b := Budget{Dir: "d", Write: func(string, []byte) error { return errors.New("x") }}
+		b := Budget{Keep: func([]byte) (string, error) { return "", errors.New("x") }}
 		got := b.Bound(tool.Spec{MaxResult: limit}, msg.NewToolUse("i", "X", []byte(`{}`)), tool.Text(s))
 		n := 0
 		for _, c := range got.Content {

@@ -3,7 +3,6 @@ package compact
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -81,7 +80,7 @@ func (s *Oversize) results(m *msg.Message, most int, calls map[string]*msg.ToolU
 
 // spill puts a result into a file.
 func (c *Config) spill(r *msg.ToolResult, whole string, limit int) event.Edit {
-	cut := c.Spill().cut(msg.NewToolUse(r.ToolUseID, "", []byte("{}")), tool.Result{Content: []msg.Block{msg.NewText(whole)}}, limit)
+	cut := c.Spill().cut(tool.Result{Content: []msg.Block{msg.NewText(whole)}}, limit)
 	text := cut.Content[0].(*msg.Text).Text
 	if n := pictures(r.Content); n > 0 {
 		text += fmt.Sprintf("\n[%s left out: the result does not fit the window]", plural(n, "image was", "images were"))
@@ -107,9 +106,9 @@ func (s *Oversize) prompt(m *msg.Message, most int, emit func(event.Body)) []eve
 	if textTokens(whole) <= most {
 		return nil // images, which are counted by their largest size
 	}
-	path := filepath.Join(s.c.Spill().Dir, "prompt-"+fileName(m.ID)+".txt")
+	path, err := s.c.Spill().Keep([]byte(whole))
 	saved := "The whole text is in " + path + "."
-	if err := s.c.Spill().Write(path, []byte(whole)); err != nil {
+	if err != nil {
 		saved, path = "The rest could not be saved: "+err.Error(), ""
 	}
 	text := fmt.Sprintf("%s\n[This message is too large for the window (%s). %s]", headTail(whole, bytesOf(most)/2), size(len(whole)), saved)

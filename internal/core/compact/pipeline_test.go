@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hew-agent/hew/internal/backend/fsys"
 	"github.com/hew-agent/hew/internal/backend/provider"
 	"github.com/hew-agent/hew/internal/core/loop"
 	"github.com/hew-agent/hew/internal/event"
@@ -46,7 +47,11 @@ func newRig(t testing.TB, window int) *rig {
 		},
 		Clearable: func(u *msg.ToolUse) (string, bool) { return u.Name + string(u.Input), u.Name == "Read" },
 		Spill: func() Budget {
-			return Budget{Dir: "/spill", Write: func(p string, b []byte) error { r.files[p] = string(b); return nil }}
+			return Budget{Keep: func(b []byte) (string, error) {
+				p := "/spill/" + fsys.KeptName(b, ".txt")
+				r.files[p] = string(b)
+				return p, nil
+			}}
 		},
 		Transcript: func() string { return "/t.jsonl" },
 		Now:        func() time.Time { return r.now },

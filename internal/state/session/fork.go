@@ -53,6 +53,10 @@ func (s Store) Fork(path, newID string) error {
 			}
 		}
 	}
+	// The list first: a fork without it could lose what it names.
+	if err := s.borrow(path, newID); err != nil {
+		return fmt.Errorf("fork session: %w", err)
+	}
 	return replaceWith(s.Path(newID), "write the fork", write)
 }
 

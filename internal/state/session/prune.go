@@ -138,10 +138,11 @@ func remove(s Summary, all []Summary) error {
 			return fmt.Errorf("session %s stays, because its fork %s refers to it and could not be made whole: %w", s.ID, f.ID, err)
 		}
 	}
-	for _, dir := range []string{s.Store.Folder(s.ID), s.Store.backups(s.ID)} {
-		if err := os.RemoveAll(dir); err != nil {
-			return failed("remove", dir, err)
-		}
+	if err := s.dropFolder(all); err != nil {
+		return err
+	}
+	if err := os.RemoveAll(s.Store.backups(s.ID)); err != nil {
+		return failed("remove", s.Store.backups(s.ID), err)
 	}
 	if err := os.Remove(s.Path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return failed("remove", s.Path, err)

@@ -3,7 +3,6 @@ package bash
 import (
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -214,15 +213,7 @@ func (r *report) save() (path string, size int64, err error) {
 		r.keep = true
 		return r.o.OutputFile, r.o.Size, nil
 	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return "", 0, fmt.Errorf("make the folder for long output: %w", err)
-	}
-	path = filepath.Join(dir, strings.TrimSuffix(filepath.Base(r.o.OutputFile), filepath.Ext(r.o.OutputFile))+".txt")
-	size, err = shell.SaveCopy(r.o.OutputFile, path)
-	if err != nil && size > 0 {
-		_ = os.Remove(path) // a torn copy on a full disk helps nobody
-	}
-	return path, size, err
+	return shell.SaveCopy(r.o.OutputFile, dir)
 }
 
 func clip(b []byte, n int) []byte {
