@@ -29,7 +29,10 @@ func (s *servers) commands() []command.Command {
 		}
 		out = append(out, command.Command{
 			Name: p.Full, Hint: hint(p), About: about,
-			Expand: func(ctx context.Context, args string) (string, error) { return s.expand(ctx, p, args) },
+			Expand: func(ctx context.Context, args string, _ func(event.Event)) ([]msg.Block, error) {
+				text, err := s.expand(ctx, p, args)
+				return []msg.Block{msg.NewText(text)}, err
+			},
 		})
 	}
 	return out

@@ -58,6 +58,8 @@ type Gate struct {
 	up   *heritage                       // nil in the main conversation
 	// own is the mode that a subagent has entered by itself.
 	own atomic.Pointer[policy.Mode]
+	// lent are rules on loan; see Lend.
+	lent atomic.Pointer[lent]
 	// prior is the mode that plan mode was entered from.
 	prior policy.Mode
 }
@@ -71,6 +73,15 @@ func New(c Config) *Gate {
 
 // Snapshot is the policy in force.
 func (g *Gate) Snapshot() *policy.Snapshot {
+	s := g.settled()
+	if l := g.lent.Load(); l != nil {
+		return l.over(s)
+	}
+	return s
+}
+
+// settled is the policy without what is lent.
+func (g *Gate) settled() *policy.Snapshot {
 	if g.up == nil {
 		return g.snap.Load()
 	}

@@ -37,7 +37,7 @@ func New(c Config) *Book { return &Book{c} }
 func (b *Book) List() []Command {
 	var out []Command
 	for _, c := range b.all() {
-		if c.Where == Anywhere || c.Where == b.c.Place {
+		if !c.Hidden && (c.Where == Anywhere || c.Where == b.c.Place) {
 			out = append(out, c)
 		}
 	}
@@ -126,14 +126,57 @@ func (b *Book) unknown(ctx context.Context, in engine.Input, c Call) iter.Seq[ev
 
 // expand submits the prompt that a command stands for.
 func (b *Book) expand(ctx context.Context, in engine.Input, cmd Command, c Call) iter.Seq[event.Event] {
-	text, err := cmd.Expand(ctx, c.Args)
-	if err != nil {
-		return b.answer(in, c, "", err)
+	return func(yield func(event.Event) bool) {
+		gone := false
+		emit := func(e event.Event) { gone = gone || !yield(e) }
+		var blocks []msg.Block
+		for _, s := range b.stacked(cmd, c) {
+			more, err := s.Expand(ctx, s.Args, emit)
+			if gone {
+				return
+			}
+			if err != nil {
+				b.answer(in, s.Call, "", err)(yield)
+				return
+			}
+			blocks = append(append(blocks, msg.NewText(Tags(s.Call))), more...)
+		}
+		m := *in.Message
+		m.Blocks = blocks
+		in.Message = &m
+		b.c.Submit(ctx, in)(yield)
 	}
-	m := *in.Message
-	m.Blocks = []msg.Block{msg.NewText(expansion(c, text))}
-	in.Message = &m
-	return b.c.Submit(ctx, in)
+}
+
+// maxStack is how many commands one prompt may name.
+const maxStack = 6
+
+// ready is a command with its call.
+type ready struct {
+	Command
+	Call
+}
+
+// stacked are the commands at the start of a prompt: "/a /b text" calls both,
+// each with the text, as far as they stack.
+func (b *Book) stacked(cmd Command, c Call) []ready {
+	out := []ready{{cmd, c}}
+	rest := c.Args
+	for cmd.Stacks && len(out) < maxStack {
+		next, ok := Parse(rest)
+		if !ok {
+			break
+		}
+		found, known := b.find(next.Name)
+		if !known || !found.Stacks || found.Where != Anywhere && found.Where != b.c.Place {
+			break
+		}
+		out, rest = append(out, ready{found, next}), next.Args
+	}
+	for i := range out {
+		out[i].Args = rest
+	}
+	return out
 }
 
 // run carries a command out.

@@ -36,8 +36,14 @@ type Command struct {
 	// Run does it and returns what to show, in Markdown. What happens meanwhile
 	// is emitted. An error is shown in its place. Exactly one of Run and Expand is set.
 	Run func(ctx context.Context, args string, emit func(event.Event)) (string, error)
-	// Expand returns the text that goes to the model in the command's place.
-	Expand func(ctx context.Context, args string) (string, error)
+	// Expand returns what goes to the model in the command's place, behind its name
+	// and arguments. What happens meanwhile is emitted.
+	Expand func(ctx context.Context, args string, emit func(event.Event)) ([]msg.Block, error)
+	// Stacks tells that more commands may follow before the arguments, which then
+	// are those of each.
+	Stacks bool
+	// Hidden commands work and are in no list.
+	Hidden bool
 }
 
 // named tells whether the command answers to name.
@@ -86,9 +92,9 @@ func call(m *msg.Message) (Call, bool) {
 	return Parse(t.Text)
 }
 
-// expansion is the text of a prompt that a command stands for, in the form that
-// transcripts of the ecosystem hold.
-func expansion(c Call, body string) string {
+// Tags are the text that stands before what a command expands to, in the form
+// that transcripts of the ecosystem hold.
+func Tags(c Call) string {
 	return "<command-message>" + c.Name + "</command-message>\n<command-name>/" + c.Name + "</command-name>\n<command-args>" +
-		c.Args + "</command-args>\n\n" + body
+		c.Args + "</command-args>"
 }

@@ -109,16 +109,16 @@ func TestACommandThatCannotBeRecordedEnds(t *testing.T) {
 func TestAPromptCommandGoesToTheModel(t *testing.T) {
 	b := &bench{}
 	custom := []Command{
-		{Name: "fix", Expand: func(_ context.Context, args string) (string, error) {
+		{Name: "fix", Stacks: true, Expand: func(_ context.Context, args string, _ func(event.Event)) ([]msg.Block, error) {
 			if args == "bad" {
-				return "", errors.New("no such issue")
+				return nil, errors.New("no such issue")
 			}
-			return "Fix issue " + args, nil
+			return []msg.Block{msg.NewText("\nFix issue " + args)}, nil
 		}},
-		{Name: "echo", Expand: func(context.Context, string) (string, error) { return "an impostor", nil }},
+		{Name: "echo", Expand: func(context.Context, string, func(event.Event)) ([]msg.Block, error) { return nil, nil }},
 	}
 	end, _ := run(b.book(custom...), "/fix 12")
-	want := "<command-message>fix</command-message>\n<command-name>/fix</command-name>\n<command-args>12</command-args>\n\nFix issue 12"
+	want := "<command-message>fix</command-message>\n<command-name>/fix</command-name>\n<command-args>12</command-args>\nFix issue 12"
 	if end.Text != "reply" || len(b.sent) != 1 || b.sent[0] != want {
 		t.Errorf("%+v, sent %q", end, b.sent)
 	}
@@ -127,6 +127,14 @@ func TestAPromptCommandGoesToTheModel(t *testing.T) {
 	}
 	if end, _ = run(b.book(custom...), "/echo own"); end.Text != "own" {
 		t.Errorf("a custom command took a built-in's place: %+v", end)
+	}
+	run(b.book(custom...), "/fix /fix /fix 7")
+	if got := b.sent[len(b.sent)-1]; strings.Count(got, "<command-args>7</command-args>\nFix issue 7") != 3 {
+		t.Errorf("three stacked commands: %q", got)
+	}
+	run(b.book(custom...), "/fix /etc /fix 7")
+	if got := b.sent[len(b.sent)-1]; !strings.Contains(got, "<command-args>/etc /fix 7</command-args>") {
+		t.Errorf("a stack ends where no command stands: %q", got)
 	}
 	if names := b.book(custom...).Names(); strings.Join(names, " ") != "echo fix" {
 		t.Errorf("names %v", names)

@@ -185,6 +185,8 @@ type Engine struct {
 	// since is the ledger at the start of the newest run.
 	since Totals
 	model string
+	// lentModel and lentEffort take the place of the conversation's own for a while.
+	lentModel, lentEffort string
 	// broken is the reason for the next request not to extend the last one; it
 	// holds until a reply shows that a request with it was taken. sent is the
 	// prefix of that one, sending that of the newest request.
@@ -343,6 +345,20 @@ func (e *Engine) SetModel(name string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.model = name
+}
+
+// Lend puts a model and an effort in the place of the conversation's own from the
+// next request on, until it is called again; "" is its own.
+func (e *Engine) Lend(model, effort string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.lentModel, e.lentEffort = model, effort
+}
+
+func (e *Engine) lent() (model, effort string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.lentModel, e.lentEffort
 }
 
 // Place is where the conversation works now.

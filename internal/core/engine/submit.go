@@ -250,6 +250,7 @@ func (s *submission) config(ctx context.Context, since Totals) loop.Config {
 		Provider: e.c.Model.Provider, Models: models, Build: e.build, Tool: e.find, Env: e.env,
 		Deferred: e.deferred,
 		Gate:     watched{e.saved(), &e.facts}, Shaper: s.shaper(), Quarantine: e.c.Quarantine, Used: e.used, Fresh: len(e.history) - e.seen, Steer: func(h []*msg.Message) []*msg.Message { return s.steer(ctx, h) }, Stops: s.stops, Apply: e.apply, Bound: e.bound,
+		Model:     func() string { model, _ := e.lent(); return model },
 		Spent:     func(name string, u msg.Usage) { e.ledger.add(e.c.Model.Lookup(name), u) },
 		Budget:    func() (event.Reason, string) { return s.budget(ctx, since) },
 		MaxTurns:  e.c.MaxTurns,
@@ -286,6 +287,9 @@ func (e *Engine) lay(history []*msg.Message, a loop.Attempt) *provider.Request {
 	r := &provider.Request{
 		Model: m.ID, MaxTokens: a.MaxTokens, Whole: a.Whole,
 		Effort: e.c.Model.Effort, Mark: e.c.Model.CacheTTL, Session: e.thread(),
+	}
+	if _, effort := e.lent(); effort != "" {
+		r.Effort = effort
 	}
 	if r.MaxTokens == 0 {
 		r.MaxTokens = e.c.Model.MaxOutput

@@ -118,6 +118,9 @@ type Config struct {
 	Provider provider.Provider
 	// Models is the model to use and those to fall back to, at most three of them.
 	Models []string
+	// Model names the model for the next request when it is another one than the
+	// first of Models for a while, "" when it is not. Optional.
+	Model func() string
 	// Build lays out a request; whatever history holds, the request is valid.
 	Build func(history []*msg.Message, a Attempt) *provider.Request
 	// Tool finds a tool by name or alias.

@@ -52,7 +52,7 @@ func (r *run) turn(st state) (state, *event.Terminal) {
 	if end, over := r.limit(st); over {
 		return st, &end
 	}
-	st, err := r.shape(r.steer(st), Routine{})
+	st, err := r.shape(r.steer(st).toward(r.wanted()), Routine{})
 	if err != nil {
 		end := r.unshaped(st, err)
 		return st, &end
@@ -85,6 +85,16 @@ func (r *run) limit(st state) (event.Terminal, bool) {
 		return st.stopped(why, detail), true
 	}
 	return event.Terminal{}, false
+}
+
+// wanted is the model to ask first.
+func (r *run) wanted() string {
+	if r.Model != nil {
+		if name := r.Model(); name != "" {
+			return name
+		}
+	}
+	return r.Models[0]
 }
 
 // steer adds what a person typed while the last turn ran.

@@ -53,6 +53,14 @@ func newState(history []*msg.Message, c Config) state {
 
 func (st state) model() string { return st.models[st.rung] }
 
+// toward goes on with another first model; the fallbacks stay.
+func (st state) toward(model string) state {
+	if st.models[0] != model {
+		st.models, st.rung = append([]string{model}, st.models[1:]...), 0
+	}
+	return st
+}
+
 // with adds a reply.
 func (st state) with(rep *reply) state {
 	if rep.err == nil || len(rep.blocks) > 0 {

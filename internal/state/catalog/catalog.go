@@ -102,13 +102,19 @@ type Catalog struct {
 	// Problems are in the order of places.
 	Problems []Problem
 
+	// Hidden are skills that a stronger one of their name hides.
+	Hidden []*Skill
+
 	c      Config
 	skills map[string]*Skill
+	mu     sync.RWMutex
+	late   map[string]*Skill // those of nested folders; guarded by mu
+	marks  map[string]mark   // what was read; guarded by mu
 }
 
 // Load finds everything. It never fails.
 func Load(c Config) *Catalog {
-	k := &Catalog{c: c, skills: map[string]*Skill{}}
+	k := &Catalog{c: c, skills: map[string]*Skill{}, late: map[string]*Skill{}, marks: map[string]mark{}}
 	k.loadSkills()
 	k.loadAgents()
 	k.loadStyles()
@@ -178,6 +184,7 @@ type file struct {
 	rel    string // slash path below the place, without the extension
 	maybe  bool   // its absence is no problem: opening it is the cheapest look
 	matter frontmatter.Matter
+	mark   mark
 	err    error
 }
 
@@ -193,7 +200,7 @@ func readAll(files []file) {
 	for range min(2*runtime.GOMAXPROCS(0), len(files)) {
 		wg.Go(func() {
 			for f := range work {
-				f.matter, f.err = readHead(f.path)
+				f.matter, f.mark, f.err = readHead(f.path)
 			}
 		})
 	}
@@ -204,18 +211,19 @@ func readAll(files []file) {
 	wg.Wait()
 }
 
-func readHead(path string) (frontmatter.Matter, error) {
+func readHead(path string) (frontmatter.Matter, mark, error) {
 	r, st, err := fsys.OpenRegular(path)
 	if err != nil {
-		return frontmatter.Matter{}, err
+		return frontmatter.Matter{}, markOf(path), err
 	}
 	defer r.Close()
+	at := mark{size: st.Size, time: st.ModTime.UnixNano()}
 	raw := make([]byte, min(int64(headSize), st.Size))
 	n, err := readFull(r, raw)
 	if err != nil {
-		return frontmatter.Matter{}, err
+		return frontmatter.Matter{}, at, err
 	}
-	return frontmatter.Parse(raw[:n]), nil
+	return frontmatter.Parse(raw[:n]), at, nil
 }
 
 func readFull(r *os.File, buf []byte) (int, error) {
@@ -245,6 +253,7 @@ func (k *Catalog) markdown(p place) []file {
 	seen := map[string]bool{}
 	var walk func(dir, rel string, depth int)
 	walk = func(dir, rel string, depth int) {
+		k.mark(dir)
 		entries, err := os.ReadDir(dir)
 		if err != nil || depth > walkDepth || len(out) >= walkLimit {
 			return
@@ -289,6 +298,20 @@ func isDir(e fs.DirEntry, path string) bool {
 // heads reads the heads of files and drops those that cannot be read, with a problem each.
 func (k *Catalog) heads(files []file) []file {
 	readAll(files)
+	k.marked(files)
+	return k.usable(files)
+}
+
+// read is heads for a caller that holds the lock.
+func (k *Catalog) read(files []file) []file {
+	readAll(files)
+	for _, f := range files {
+		k.marks[f.path] = f.mark
+	}
+	return k.usable(files)
+}
+
+func (k *Catalog) usable(files []file) []file {
 	return slices.DeleteFunc(files, func(f file) bool {
 		if f.err != nil && (!f.maybe || !errors.Is(f.err, fs.ErrNotExist)) {
 			k.problem(f.origin, "cannot be read: %v", f.err)

@@ -292,7 +292,7 @@ func (p *Plugin) config(path string) (json.RawMessage, error) {
 // pluginSkills adds a plugin's skills and commands as `plugin:name`.
 func (k *Catalog) pluginSkills(p *Plugin) {
 	for _, dir := range p.Skills {
-		files := skillsIn(place{dir, p.origin(dir)})
+		files := k.skillsIn(place{dir, p.origin(dir)})
 		if alone := filepath.Join(dir, skillFile); isFile(alone) {
 			files = []file{{path: alone, origin: p.origin(alone), rel: filepath.Base(dir)}}
 		}

@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/hew-agent/hew/internal/backend/frontmatter"
@@ -50,8 +49,9 @@ type Skill struct {
 	Dir string
 	// Root and Data are the plugin's folders, "" for none.
 	Root, Data string
-	// Held tells that the file stands in a repository that nobody trusts yet:
-	// it grants and runs nothing.
+	// Held tells that the file stands in a repository that nobody trusts yet: it
+	// grants nothing and its hooks do not count. Its commands are judged like any
+	// that the model wants to run.
 	Held bool
 
 	bundled fs.FS
@@ -119,15 +119,19 @@ func (k *Catalog) addSkill(s *Skill) {
 	if s == nil {
 		return
 	}
-	if _, taken := k.skills[s.Name]; !taken {
+	stronger, taken := k.skills[s.Name]
+	switch {
+	case !taken:
 		k.skills[s.Name] = s
+	case stronger.Origin.File != s.Origin.File:
+		k.Hidden = append(k.Hidden, s)
 	}
 }
 
 func (k *Catalog) skillFiles() []file {
 	var out []file
 	for _, p := range k.skillPlaces() {
-		out = append(out, skillsIn(p)...)
+		out = append(out, k.skillsIn(p)...)
 	}
 	return out
 }
@@ -149,7 +153,12 @@ func (k *Catalog) skillPlaces() []place {
 }
 
 // skillsIn lists the skills of one folder: every folder in it that may hold a SKILL.md.
-func skillsIn(p place) []file {
+func (k *Catalog) skillsIn(p place) []file {
+	k.mark(p.dir)
+	return skillsAt(p)
+}
+
+func skillsAt(p place) []file {
 	entries, err := os.ReadDir(p.dir)
 	if err != nil {
 		return nil
@@ -289,46 +298,4 @@ func (k *Catalog) bundledSkills() {
 			k.addSkill(s)
 		}
 	}
-}
-
-// Find is the skill or command of a name, nil when there is none.
-func (k *Catalog) Find(name string) *Skill { return k.skills[name] }
-
-// Nested adds the skills of the folders between the start folder and the file
-// at path, when one is read or edited there, and returns the new ones. On a
-// clash of names they are called `sub/dir:name`.
-func (k *Catalog) Nested(path string) []*Skill {
-	if !k.c.Project || k.c.Cwd == "" || !fsys.Within(k.c.Cwd, path) {
-		return nil
-	}
-	var added []*Skill
-	for dir := filepath.Dir(path); dir != k.c.Cwd && fsys.Within(k.c.Cwd, dir); dir = filepath.Dir(dir) {
-		for _, f := range k.heads(skillsIn(place{filepath.Join(dir, ".claude", "skills"), Origin{Scope: Project}})) {
-			if s := k.nested(f, dir); s != nil {
-				added = append(added, s)
-			}
-		}
-	}
-	k.Skills = append(k.Skills, added...)
-	byName(k.Skills, func(s *Skill) string { return s.Name })
-	return added
-}
-
-func (k *Catalog) nested(f file, dir string) *Skill {
-	s := k.skill(f, filepath.Dir(f.path))
-	if s == nil || slices.ContainsFunc(k.Skills, func(o *Skill) bool { return o.Origin.File == s.Origin.File }) {
-		return nil
-	}
-	if k.skills[s.Name] != nil {
-		rel, err := filepath.Rel(k.c.Cwd, dir)
-		if err != nil {
-			return nil
-		}
-		s.Name = filepath.ToSlash(rel) + ":" + s.Name
-	}
-	if k.skills[s.Name] != nil {
-		return nil
-	}
-	k.skills[s.Name] = s
-	return s
 }

@@ -296,22 +296,40 @@ func (c *call) Preview() tool.View { return tool.TextView{Text: c.prompt} }
 
 // Run delegates.
 func (c *call) Run(ctx context.Context, emit func(tool.Progress)) tool.Result {
-	crew := c.crew
-	if !crew.c.Running.take(crew.c.Most) {
-		return tool.Refused(fmt.Sprintf("%d subagents are running, and that is the limit. Do not try again now: wait for one to end, or do the work yourself.", crew.c.Most))
+	return c.crew.Delegate(ctx, c.task, c.prompt, emit)
+}
+
+// Kind finds the agent of a name that rules leave to the model, nil when there is
+// none; "" is the one for any task.
+func (c *Crew) Kind(name string) *catalog.Agent {
+	if name == "" {
+		name = defaultKind
 	}
-	c.task.ID = "a" + crew.c.NewID()
-	child, err := crew.c.Spawn(ctx, c.task)
+	return c.kind(name)
+}
+
+// Delegate starts a subagent and waits for its report, unless the task is for the
+// background. The id is made here.
+func (c *Crew) Delegate(ctx context.Context, t Task, prompt string, emit func(tool.Progress)) tool.Result {
+	if c.c.Depth >= c.c.Deepest {
+		return tool.Refused(fmt.Sprintf("Subagents stand %d deep here, and that is the limit. Do the work yourself.", c.c.Depth))
+	}
+	t.Background = t.Background && c.c.Background
+	if !c.c.Running.take(c.c.Most) {
+		return tool.Refused(fmt.Sprintf("%d subagents are running, and that is the limit. Do not try again now: wait for one to end, or do the work yourself.", c.c.Most))
+	}
+	t.ID = "a" + c.c.NewID()
+	child, err := c.c.Spawn(ctx, t)
 	if err != nil {
-		crew.c.Running.free()
+		c.c.Running.free()
 		return tool.Refused(err.Error())
 	}
-	m := crew.take(c.task, child)
-	if c.task.Background {
-		m.launch(c.prompt)
+	m := c.take(t, child)
+	if t.Background {
+		m.launch(prompt)
 		return m.launched()
 	}
-	return m.attend(ctx, c.prompt, emit)
+	return m.attend(ctx, prompt, emit)
 }
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
