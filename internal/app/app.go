@@ -164,9 +164,13 @@ func sentence(err error) string {
 func dispatch(e Env) error {
 	if len(e.Args) > 0 {
 		for _, c := range commands() {
-			if c.name == e.Args[0] {
-				return c.run(e, e.Args[1:])
+			if c.name != e.Args[0] {
+				continue
 			}
+			if asksHelp(e.Args[1:]) {
+				return runHelp(e, e.Args[:1])
+			}
+			return c.run(e, e.Args[1:])
 		}
 	}
 	o, err := parse(e.Args)

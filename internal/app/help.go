@@ -11,10 +11,7 @@ func runHelp(e Env, args []string) error {
 	if len(args) > 0 {
 		for _, c := range commands() {
 			if c.name == args[0] {
-				if c.name == "sessions" {
-					return runSessions(e, []string{"help"})
-				}
-				_, err := fmt.Fprintf(e.Stdout, "hew %s %s\n\n%s\n", c.name, c.args, upper(c.help))
+				_, err := io.WriteString(e.Stdout, c.page())
 				return err
 			}
 		}
@@ -50,6 +47,39 @@ Commands:
 	b.WriteString("\nExit code: 0 after success, 1 after an error, 128+n after signal n.\n")
 	_, err := io.WriteString(e.Stdout, b.String())
 	return err
+}
+
+// page is the help of one command.
+func (c command) page() string {
+	head := strings.TrimSpace("hew "+c.name+" "+c.args) + "\n\n" + upper(c.help) + "\n"
+	switch long := longHelp()[c.name]; {
+	case strings.HasPrefix(long, "hew "+c.name+" - "): // a page of its own
+		return strings.TrimRight(long, "\n") + "\n"
+	case long != "":
+		return head + "\n" + strings.TrimRight(long, "\n") + "\n"
+	}
+	return head
+}
+
+// longHelp is what commands of several words say beyond their row of the table.
+func longHelp() map[string]string {
+	return map[string]string{
+		"sessions": sessionsUsage, "permissions": permissionsUsage, "hooks": hooksUsage, "memory": memoryUsage, "mcp": mcpUsage,
+	}
+}
+
+// asksHelp tells that a command's words ask for its help; what stands behind --
+// belongs to another program.
+func asksHelp(args []string) bool {
+	for _, a := range args {
+		if a == "--" {
+			return false
+		}
+		if a == "--help" || a == "-h" {
+			return true
+		}
+	}
+	return false
 }
 
 func (r option) usage() string {
