@@ -432,7 +432,7 @@ func pointOf(c *session.Conversation, to string) (checkpoint.Point, session.Poin
 	if err != nil {
 		return checkpoint.Point{}, p, err
 	}
-	out := checkpoint.Point{Prompt: p.ID}
+	out := checkpoint.Point{Prompt: p.ID, Time: p.Time}
 	for _, q := range c.Points {
 		if q.ID == p.ID {
 			break

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 )
 
 // Action is what a rewind does to one name.
@@ -73,6 +74,9 @@ type Point struct {
 	// Before are the prompts of the conversation that stay. They tell where the
 	// time to undo begins when Prompt itself left no trace.
 	Before []string
+	// Time is when Prompt was asked, which tells it too: after a compaction or an
+	// earlier rewind, Before does not name all that came before.
+	Time time.Time
 }
 
 // start is the first record to undo.
@@ -80,12 +84,20 @@ func (p Point) start(records []record) int {
 	if i := slices.IndexFunc(records, func(r record) bool { return r.Message == p.Prompt }); i >= 0 {
 		return i
 	}
+	from := 0
 	for i, r := range slices.Backward(records) {
 		if slices.Contains(p.Before, r.Message) {
-			return i + 1
+			from = i + 1
+			break
 		}
 	}
-	return 0
+	if p.Time.IsZero() {
+		return from
+	}
+	for from < len(records) && records[from].Time < p.Time.UnixNano() {
+		from++
+	}
+	return from
 }
 
 // fold reads the records that are to be undone.
