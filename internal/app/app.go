@@ -90,6 +90,7 @@ func commands() []command {
 		{"hooks", "list|test EVENT", "list the hooks and why one does not run; try what an event runs", runHooks, false},
 		{"config", "lint [--json]", "say what is wrong in settings, hooks and permission rules", runConfig, false},
 		{"memory", "list [--json]|path", "list the instruction files and notes of this folder and why each is read or not; say where the notes are", runMemory, false},
+		{"team", "status [TEAM] [--json]", "show the members and tasks of teams of several hew processes", runTeam, false},
 		{"trust", "[list] [--json]|accept|forget", "show what this folder would run or be granted, and agree to it or take that back", runTrust, false},
 		{"mcp", "add|list|get|remove|approve|login|serve|…", "show and change MCP servers, log in to them; or be one", runMCP, true},
 		{"sandbox", "status [--json]|run -- COMMAND", "say what this machine can confine commands with, or run one confined", runSandbox, true},

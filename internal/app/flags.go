@@ -83,6 +83,9 @@ func runOptions() []option {
 		{name: "no-session-persistence", group: groupSession, help: "write no transcript; the session cannot be resumed", bind: flag(func(o *Options) *bool { return &o.NoPersist })},
 		{name: "model", arity: one, value: "name", group: groupModel, help: "model alias or id; script:FILE is the scripted model", bind: text(func(o *Options) *string { return &o.Model })},
 		{name: "agents", arity: one, value: "json", group: groupPrompt, help: "agents for this run: {\"name\": {\"description\": …, \"prompt\": …}}", bind: text(func(o *Options) *string { return &o.Agents })},
+		{name: "team-name", aliases: []string{"team"}, arity: one, value: "name", group: groupSession, help: "join a team of several hew processes, which share a task list and mailboxes (see hew team status)", bind: text(func(o *Options) *string { return &o.Team })},
+		{name: "agent-name", arity: one, value: "name", group: groupSession, help: "this process's name in the team; without one it leads", bind: text(func(o *Options) *string { return &o.AgentName })},
+		{name: "agent-type", arity: one, value: "type", group: groupSession, help: "what this member of the team is, for people and for the others", bind: text(func(o *Options) *string { return &o.AgentType })},
 		{name: "fallback-model", arity: one, value: "a,b,…", group: groupModel, help: "models to go on with, in order, when the model is overloaded or not available (at most three)", bind: text(func(o *Options) *string { return &o.Fallback })},
 		{name: "effort", arity: one, value: "level", group: groupModel, choices: []string{"low", "medium", "high", "xhigh", "max"}, help: "how much the model thinks", bind: text(func(o *Options) *string { return &o.Effort })},
 		{name: "thinking", arity: one, value: "kind", group: groupModel, choices: []string{"adaptive", "enabled", "disabled"}, help: "whether the model thinks before it answers", bind: text(func(o *Options) *string { return &o.Thinking })},
@@ -153,7 +156,7 @@ type Options struct {
 	SkipPermissions, AllowSkip, Partial, Replay, Verbose bool
 	Version, Help, Trust, Sandbox, StrictServers         bool
 	Resume, SessionID, Name, Model, Fallback, Effort     string
-	Thinking, Betas, Agents                              string
+	Thinking, Betas, Agents, Team, AgentName, AgentType  string
 	MaxThinking, MaxTurns, TaskBudget                    int
 	AutoCompact                                          string
 	MaxBudget                                            float64

@@ -18,6 +18,7 @@ import (
 	"github.com/hew-agent/hew/internal/backend/shell"
 	"github.com/hew-agent/hew/internal/core/engine"
 	"github.com/hew-agent/hew/internal/event"
+	"github.com/hew-agent/hew/internal/msg"
 	"github.com/hew-agent/hew/internal/state/session"
 	"github.com/hew-agent/hew/internal/state/trust"
 	"github.com/hew-agent/hew/internal/surface/streamjson"
@@ -108,7 +109,9 @@ func (r *headless) run(ctx context.Context) error {
 	if err != nil {
 		return r.failed(err)
 	}
+	patience := wiring.Bounded
 	surface = streamjson.New(streamjson.Config{
+		Next:   func(ctx context.Context) *msg.Message { return conv.Next(ctx, patience) },
 		Engine: conv.Engine, Commands: conv.Commands, Out: r.e.Stdout, Format: streamjson.Format(r.o.Output),
 		Partial: r.o.Partial, Verbose: r.o.Verbose, Replay: r.o.Replay, Hooks: r.o.HookEvents, Host: host,
 		Facts: func() streamjson.Facts {
@@ -117,6 +120,7 @@ func (r *headless) run(ctx context.Context) error {
 		}, Now: time.Now, NewID: session.NewID,
 	})
 	if stream {
+		patience = wiring.Endless
 		err = surface.Stream(ctx, r.e.Stdin)
 	} else {
 		conv.Ready(ctx)
@@ -253,6 +257,7 @@ func (r *headless) wiring(host *streamjson.Host) (*wiring.Options, error) {
 	w := &wiring.Options{
 		Version: Version(), Entrypoint: r.entrypoint(), Environ: r.e.Environ, Cwd: r.e.Dir, Root: r.e.UID == 0,
 		Continue: o.Continue, Fork: o.Fork, NoPersist: o.NoPersist, Resume: o.Resume, SessionID: o.SessionID, Name: o.Name,
+		Team: o.Team, AgentName: o.AgentName, AgentType: o.AgentType,
 		Agents: o.Agents, Model: o.Model, Effort: o.Effort, Thinking: o.Thinking, Fallback: ruleList([]string{o.Fallback}), Betas: ruleList([]string{o.Betas}),
 		MaxThinking: o.MaxThinking, AutoCompact: o.AutoCompact, MaxTurns: o.MaxTurns, TaskBudget: o.TaskBudget, MaxBudget: o.MaxBudget,
 		SystemGiven: o.Given("system-prompt") || o.Given("system-prompt-file"), SystemPrompt: o.SystemPrompt, AppendPrompt: o.AppendPrompt,

@@ -64,6 +64,7 @@ var table = []pkg{
 	{"internal/action/gate", action, []string{"policy", "hook", "gate/classify"}},
 	{"internal/action/gate/classify", action, []string{"policy"}},
 	{"internal/action/task", action, nil},
+	{"internal/action/team", action, []string{"task"}},
 	{"internal/action/builtin", action, []string{"policy/shellread", "task", "builtin/notebook", "builtin/pdf"}},
 	{"internal/action/builtin/notebook", action, nil},
 	{"internal/action/builtin/pdf", action, nil},

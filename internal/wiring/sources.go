@@ -17,6 +17,9 @@ func (b *build) sources(ctx context.Context) []prompt.Source {
 		backgroundNotices{&b.background},
 		b.mcp,
 	}
+	if b.team != nil {
+		out = append(out, teamMail{b.team})
+	}
 	if !b.uninstructed() {
 		b.lazy = &lazyFiles{b: b}
 		out = append(out, b.lazy)
@@ -37,10 +40,11 @@ func (backgroundNotices) Name() string { return "background_notice" }
 // Class says that notices come while the work goes on.
 func (backgroundNotices) Class() prompt.Class { return prompt.Runtime }
 
-// Delta is a notice of each command that has ended since the last call.
+// Delta is what watched commands printed and a notice of each command that has
+// ended since the last call.
 func (n backgroundNotices) Delta(context.Context, prompt.Facts) ([]prompt.Item, error) {
 	var out []prompt.Item
-	for _, t := range n.work.Notices() {
+	for _, t := range append(n.work.Events(), n.work.Notices()...) {
 		out = append(out, prompt.Item{Text: t.Text, Tagged: true})
 	}
 	return out, nil

@@ -70,7 +70,11 @@ func (b *build) delegation(ctx context.Context) []tool.Tool {
 		engine: func() *engine.Engine { return b.conv.Engine }, gate: func() *gate.Gate { return b.gateRef },
 		pool: func() []tool.Tool { return b.pool },
 	}
-	return agent.New(b.crew.config(main, &b.background)).Tools()
+	cfg := b.crew.config(main, &b.background)
+	if b.team != nil {
+		cfg.Mail = b.team.post
+	}
+	return agent.New(cfg).Tools()
 }
 
 // close ends the subagents that are still at work.

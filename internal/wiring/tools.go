@@ -63,13 +63,15 @@ func (b *build) tools(ctx context.Context) ([]tool.Tool, error) {
 // builtins is what the tools of a conversation need; seen is what its model has
 // seen of which file.
 func (b *build) builtins(seen *fsys.ReadState) builtin.Config {
-	return builtin.Config{
+	cfg := builtin.Config{
 		Deferred: b.deferred(), Seen: seen, Writes: &b.writes, Interactive: b.o.Interactive, Tasks: b.tasksFolder(),
 		Mode:      func() string { return b.gateRef.Mode() },
 		AfterPlan: func() string { return b.gateRef.AfterPlan() },
 		Hidden:    b.hidden, Now: b.o.Now, Todos: &b.todos,
 		Search: lateSearch(sync.OnceValue(b.search)), Limits: builtin.Limits{TaskOutput: b.number("BASH_MAX_OUTPUT_LENGTH")},
 	}
+	b.shareTasks(&cfg)
+	return cfg
 }
 
 // search looks for ripgrep, which takes a look at every folder of PATH and
@@ -127,11 +129,14 @@ func (b *build) hidden(tool.Env) func(path string) bool {
 
 // tasksFolder is the shared task list's, "" when the to-do tool is offered instead.
 func (b *build) tasksFolder() string {
+	list := b.o.getenv("CLAUDE_CODE_TASK_LIST_ID")
+	if b.team != nil && list == "" {
+		return b.team.Tasks()
+	}
 	on, err := strconv.ParseBool(b.o.getenv("CLAUDE_CODE_ENABLE_TASKS"))
-	if err != nil || !on {
+	if b.team == nil && (err != nil || !on) {
 		return ""
 	}
-	list := b.o.getenv("CLAUDE_CODE_TASK_LIST_ID")
 	if list == "" {
 		list = b.id
 	}

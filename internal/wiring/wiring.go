@@ -73,6 +73,10 @@ type Options struct {
 	// PromptTool is the tool that answers in the place of Asker, "" for none.
 	PromptTool string
 
+	// Team is the team to join, AgentName this process's name in it ("" leads),
+	// AgentType what it is. All optional.
+	Team, AgentName, AgentType string
+
 	Model, Effort, Thinking string
 	Fallback, Betas         []string
 	MaxThinking, MaxTurns   int
@@ -198,6 +202,8 @@ type build struct {
 	gateRef        *gate.Gate
 	hooks          *hooks // nil in a bare run
 	mcp            *servers
+	team           *membership // nil outside of a team
+	plans          task.Schedule
 	seen           fsys.ReadState // what the model knows of which file
 	todos          builtin.Todos
 	noted          *noting // nil when nothing is kept
@@ -238,6 +244,10 @@ func (b *build) open(ctx context.Context) (*Conversation, error) {
 		return nil, err
 	}
 	if err := b.session(); err != nil {
+		return nil, err
+	}
+	b.plans.Now = b.o.Now
+	if err := b.joinTeam(ctx); err != nil {
 		return nil, err
 	}
 	b.memory = sync.OnceValue(b.instructions)

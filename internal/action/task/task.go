@@ -44,6 +44,8 @@ type Status struct {
 	Size       int64
 	Report     string
 	ExitCode   int
+	// Watch tells that each line of output is an event; see List.Events.
+	Watch bool
 	// Left is the number of processes that it left running.
 	Left int
 	// Details are further elements of the notice, in order: name and text.
@@ -76,6 +78,7 @@ type Notice struct {
 type entry struct {
 	Work
 	read  int64 // bytes of output that the model was shown
+	lost  bool  // its output cannot be watched any more
 	told  bool  // the model knows that it has ended
 	began bool  // Changes has told its beginning
 	ended bool  // Changes has told its end

@@ -30,8 +30,11 @@ type Config struct {
 	// Commands runs slash commands; nil sends them to the model as text.
 	Commands *command.Book
 	Host     *Host
-	Now      func() time.Time
-	NewID    func() string
+	// Next waits for what the conversation goes on with by itself between two
+	// runs; nil tells that there is nothing, or no patience left. Optional.
+	Next  func(ctx context.Context) *msg.Message
+	Now   func() time.Time
+	NewID func() string
 }
 
 // Surface is one headless client of one conversation.
@@ -41,6 +44,9 @@ type Surface struct {
 	count int
 	last  bool // the last result was an error
 	held  held
+	// unsaid is the newest result of a run of one prompt: formats that have one
+	// result say the last.
+	unsaid *Result
 }
 
 // held are messages that must not join a run under way: commands, and what was
@@ -86,12 +92,27 @@ func New(c Config) *Surface {
 // process's exit code 1.
 func (s *Surface) Failed() bool { return s.last }
 
-// Prompt runs one prompt and writes what the format asks for; nil takes up the
-// call that a hook has put off. The error is the
-// output's: the reader has gone.
+// Prompt runs one prompt, then what the conversation goes on with by itself,
+// and writes what the format asks for; nil takes up the call that a hook has put
+// off. The error is the output's: the reader has gone.
 func (s *Surface) Prompt(ctx context.Context, m *msg.Message) error {
-	return s.run(ctx, engine.Input{Message: m, Source: "sdk"})
+	source := "sdk"
+	for {
+		if err := s.run(ctx, engine.Input{Message: m, Source: source}); err != nil {
+			return err
+		}
+		m, source = nil, automatic
+		if s.c.Next != nil && !s.last {
+			m = s.c.Next(ctx)
+		}
+		if m == nil {
+			return s.say()
+		}
+	}
 }
+
+// automatic is the source of prompts that nobody typed.
+const automatic = "automatic"
 
 func (s *Surface) run(ctx context.Context, in engine.Input) error {
 	began := s.c.Now()
@@ -128,11 +149,23 @@ func (s *Surface) end(t event.Terminal, took time.Duration) {
 			s.p.failure(t)
 		}
 		s.p.write(r)
-	case JSON:
-		s.p.write(r)
-	case Text:
-		s.text(r)
+	case JSON, Text:
+		s.unsaid = &r
 	}
+}
+
+// say writes the result of the formats that have one.
+func (s *Surface) say() error {
+	r := s.unsaid
+	s.unsaid = nil
+	switch {
+	case r == nil:
+	case s.c.Format == Text:
+		s.text(*r)
+	default:
+		s.p.write(*r)
+	}
+	return s.p.Err()
 }
 
 // text writes the answer for people; what must be exact to the byte is in the
@@ -176,14 +209,51 @@ func (s *Surface) Stream(ctx context.Context, in io.Reader) error {
 		if err := s.drain(ctx); err != nil {
 			return err
 		}
+		waiting, stop := context.WithCancel(ctx)
+		woke := s.wait(waiting)
+		var m *msg.Message
+		var err error
+		over := false
 		select {
 		case <-arrived:
-		case err := <-read:
-			return errors.Join(s.drain(ctx), err)
+		case m = <-woke:
+			woke = nil
+		case err = <-read:
+			over = true
 		case <-ctx.Done():
-			return context.Cause(ctx)
+			over, err = true, context.Cause(ctx)
+		}
+		stop()
+		if woke != nil && s.c.Next != nil {
+			m = <-woke // what came at the same moment is not lost
+		}
+		if m != nil && ctx.Err() == nil {
+			err = errors.Join(err, s.run(ctx, engine.Input{Message: m, Source: automatic}))
+		}
+		if over && ctx.Err() == nil {
+			return errors.Join(s.drain(ctx), err)
+		}
+		if err != nil {
+			return err
 		}
 	}
+}
+
+// wait asks in the background what the conversation goes on with. Where there
+// is nothing to wait for, the answer comes only when ctx ends: input decides.
+func (s *Surface) wait(ctx context.Context) chan *msg.Message {
+	woke := make(chan *msg.Message, 1)
+	if s.c.Next == nil {
+		return woke
+	}
+	go func() {
+		m := s.c.Next(ctx)
+		if m == nil {
+			<-ctx.Done()
+		}
+		woke <- m
+	}()
+	return woke
 }
 
 // drain runs what is queued, one prompt after the other.

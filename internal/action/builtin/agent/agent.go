@@ -75,7 +75,10 @@ type Config struct {
 	Spawn   func(ctx context.Context, t Task) (Child, error)
 	// Revive makes a subagent of an earlier process go on, by its id or name.
 	Revive func(ctx context.Context, id string) (Child, Task, error)
-	Tasks  *task.List
+	// Mail takes a message to who is no subagent of this conversation: a member of
+	// its team. Nil: it is in none.
+	Mail  func(ctx context.Context, l Letter) (string, error)
+	Tasks *task.List
 	// Depth is how deep the conversation stands that these tools belong to, 0 for
 	// the main one; Deepest is the limit.
 	Depth, Deepest int
@@ -169,7 +172,6 @@ func Spec() tool.Spec {
 
 // schema has no fields of what is switched off.
 func (c *Crew) schema() json.RawMessage {
-	raw := []byte(text("agent.json"))
 	var gone []string
 	if !c.c.Background {
 		gone = append(gone, "run_in_background")
@@ -177,6 +179,12 @@ func (c *Crew) schema() json.RawMessage {
 	if !c.c.Worktrees {
 		gone = append(gone, "isolation")
 	}
+	return without(text("agent.json"), gone)
+}
+
+// without is a schema that lacks some of its fields.
+func without(schema string, gone []string) json.RawMessage {
+	raw := []byte(schema)
 	for _, name := range gone {
 		var err error
 		if raw, err = sjson.DeleteBytes(raw, "properties."+name); err != nil {

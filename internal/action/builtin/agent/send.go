@@ -9,19 +9,31 @@ import (
 	"github.com/hew-agent/hew/internal/tool"
 )
 
-type sendInput struct {
+// Letter is a message of the model, to a subagent or to a member of its team.
+type Letter struct {
 	To      string `json:"to"`
-	Message string `json:"message"`
+	Text    string `json:"message"`
 	Summary string `json:"summary"`
+	// Kind is "", "message", or the type of a message between members;
+	// Request and Approve belong to answers.
+	Kind    string `json:"type"`
+	Request string `json:"request_id"`
+	Approve *bool  `json:"approve"`
 }
+
+// teamFields are the fields of a Letter that only a team has.
+var teamFields = []string{"type", "request_id", "approve"}
 
 func (c *Crew) newSend() tool.Tool {
 	spec := tool.Spec{
 		Name: sendName, Condition: "where subagents can be started", Origin: "builtin", Deferred: true,
-		Description: text("send.md"), Schema: []byte(text("send.json")),
+		Description: text("send.md"), Schema: without(text("send.json"), c.foreign()),
 	}
-	return tool.Define(spec, func(in sendInput, _ tool.Env) (tool.Call, error) {
-		if strings.TrimSpace(in.Message) == "" || strings.TrimSpace(in.To) == "" {
+	if c.c.Mail != nil {
+		spec.Description += "\n\n" + text("sendteam.md")
+	}
+	return tool.Define(spec, func(in Letter, _ tool.Env) (tool.Call, error) {
+		if strings.TrimSpace(in.Text) == "" || strings.TrimSpace(in.To) == "" {
 			return nil, &tool.InputError{Tool: sendName, Faults: []string{"The parameters `to` and `message` must not be empty"}}
 		}
 		return &tool.Func{
@@ -31,10 +43,25 @@ func (c *Crew) newSend() tool.Tool {
 	})
 }
 
+// foreign are the fields that do not belong to this conversation's messages.
+func (c *Crew) foreign() []string {
+	if c.c.Mail != nil {
+		return nil
+	}
+	return teamFields
+}
+
 // send reaches a running subagent at its next boundary, or starts a finished
 // one again, also one of an earlier process.
-func (c *Crew) send(ctx context.Context, in sendInput) tool.Result {
+func (c *Crew) send(ctx context.Context, in Letter) tool.Result {
 	m := c.find(in.To)
+	if m == nil && c.c.Mail != nil {
+		said, err := c.c.Mail(ctx, in)
+		if err != nil {
+			return tool.Refused(err.Error())
+		}
+		return tool.Text(said)
+	}
 	if m == nil && c.c.Revive != nil {
 		child, t, err := c.c.Revive(ctx, in.To)
 		if err != nil {
@@ -45,7 +72,7 @@ func (c *Crew) send(ctx context.Context, in sendInput) tool.Result {
 	if m == nil {
 		return tool.Refused(fmt.Sprintf("There is no subagent %q.", in.To))
 	}
-	return m.hear(in.Message)
+	return m.hear(in.Text)
 }
 
 func (m *member) hear(message string) tool.Result {
