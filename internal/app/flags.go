@@ -75,6 +75,9 @@ func runOptions() []option {
 	return []option{
 		{name: "print", short: "p", group: groupRun, help: "run one prompt without a terminal interface, print the answer and exit", bind: flag(func(o *Options) *bool { return &o.Print })},
 		{name: "bare", group: groupRun, help: "minimal run: tools Bash, Edit and Read only, no instruction files, a two-line system prompt", bind: flag(func(o *Options) *bool { return &o.Bare })},
+		{name: "init", group: groupRun, help: "run the Setup hooks (init) before the prompt", bind: flag(func(o *Options) *bool { return &o.Init })},
+		{name: "init-only", group: groupRun, help: "run the Setup hooks (init) and exit; no prompt, no model", bind: flag(func(o *Options) *bool { return &o.InitOnly })},
+		{name: "maintenance", group: groupRun, help: "run the Setup hooks (maintenance) before the prompt", bind: flag(func(o *Options) *bool { return &o.Maintenance })},
 		{name: "continue", short: "c", group: groupSession, help: "go on with the newest session of this directory", bind: flag(func(o *Options) *bool { return &o.Continue })},
 		{name: "resume", short: "r", arity: optional, value: "id|name", group: groupSession, help: "go on with a session", bind: text(func(o *Options) *string { return &o.Resume })},
 		{name: "fork-session", group: groupSession, help: "with --continue or --resume: copy the session under a new id and leave the old one untouched", bind: flag(func(o *Options) *bool { return &o.Fork })},
@@ -157,6 +160,7 @@ type Options struct {
 	Version, Help, Trust, Sandbox, StrictServers         bool
 	Resume, SessionID, Name, Model, Fallback, Effort     string
 	Thinking, Betas, Agents, Team, AgentName, AgentType  string
+	Init, InitOnly, Maintenance                          bool
 	MaxThinking, MaxTurns, TaskBudget                    int
 	AutoCompact                                          string
 	MaxBudget                                            float64

@@ -78,9 +78,13 @@ func (r *headless) check() error {
 		return &usageError{`invalid session ID "": it must be a UUID`}
 	case o.Given("resume") && o.Resume == "":
 		return &usageError{"--resume needs a session id or name in a headless run; without a terminal there is no picker"}
+	case o.InitOnly && o.Input == "stream-json":
+		return &usageError{"--init-only takes no input"}
+	case o.Maintenance && (o.Init || o.InitOnly):
+		return &usageError{"--maintenance excludes --init and --init-only"}
 	case o.Continue && o.Resume != "":
 		return &usageError{"--continue and --resume exclude each other"}
-	case !o.Print && r.e.StdoutTTY && o.Input != "stream-json":
+	case !o.Print && !o.InitOnly && r.e.StdoutTTY && o.Input != "stream-json":
 		return &usageError{"this build has no terminal interface; use hew -p \"your prompt\""}
 	}
 	return nil
@@ -119,10 +123,13 @@ func (r *headless) run(ctx context.Context) error {
 			return facts(conv)
 		}, Now: time.Now, NewID: session.NewID,
 	})
-	if stream {
+	switch {
+	case r.o.InitOnly:
+		conv.SetUp(ctx)
+	case stream:
 		patience = wiring.Endless
 		err = surface.Stream(ctx, r.e.Stdin)
-	} else {
+	default:
 		conv.Ready(ctx)
 		err = r.begin(ctx, conv, surface, w, prompt)
 	}
@@ -175,6 +182,9 @@ func (r *headless) prompt(stream bool) (string, error) {
 		if r.o.Prompt != "" {
 			return "", &usageError{"with --input-format=stream-json the prompt comes on standard input, not as an argument"}
 		}
+		return "", nil
+	}
+	if r.o.InitOnly {
 		return "", nil
 	}
 	piped, err := r.piped()
@@ -267,6 +277,12 @@ func (r *headless) wiring(host *streamjson.Host) (*wiring.Options, error) {
 		Settings: o.Settings, Sources: o.Sources, Consent: o.consent(), Events: o.Partial, Notice: r.warn,
 		Reaper: shell.ReaperCommand(), Servers: o.Servers, StrictServers: o.StrictServers, Defers: true,
 		Now: time.Now, Sleep: engine.Sleep, Jitter: rand.Float64, NewID: session.NewID,
+	}
+	switch {
+	case o.Init, o.InitOnly:
+		w.Setup = "init"
+	case o.Maintenance:
+		w.Setup = "maintenance"
 	}
 	if o.PromptTool != "stdio" {
 		w.PromptTool = o.PromptTool

@@ -131,7 +131,7 @@ func (h *hooks) refresh(ctx context.Context, emit func(event.Body)) {
 			continue
 		}
 		now, was := status(f.Path), h.files[f.Path]
-		if now.Kind == was.Kind && now.Size == was.Size && now.Inode == was.Inode && now.ModTime.Equal(was.ModTime) {
+		if unchanged(was, now) {
 			continue
 		}
 		h.files[f.Path], changed = now, true

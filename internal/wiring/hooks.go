@@ -38,6 +38,9 @@ type hooks struct {
 	tasks  []event.TaskChanged // commands that run in the background
 	opened string              // how the session began, when not as the process did
 	with   []*msg.Message      // what hooks said at the start of a session that had no prompt yet
+	seen   filesSeen           // what FileChanged is told of
+	set    bool                // the Setup hooks have run
+	heard  switched
 }
 
 // listen makes the hooks of a session. A bare run has none.
@@ -117,6 +120,7 @@ func (h *hooks) Prompt(ctx context.Context, in engine.Input, emit func(event.Bod
 	if in.Message == nil { // a call that was put off is taken up
 		return engine.Reception{With: append(with, h.late(emit)...)}
 	}
+	h.changed(ctx, emit)
 	h.prompt.Store(&in.Message.ID)
 	o := h.fire(ctx, hook.UserPromptSubmit{Prompt: in.Message.Text(), Source: in.Source}, emit)
 	h.named(o.Title)
@@ -154,21 +158,17 @@ func (h *hooks) start(ctx context.Context, emit func(event.Body)) engine.Recepti
 			in.Idle = int64(b.o.Now().Sub(b.past.Messages[n-1].Time).Seconds())
 		}
 	}
-	if h.d.Wants("SessionStart") || h.d.Wants("CwdChanged") {
-		err := os.MkdirAll(filepath.Dir(h.env), 0o700)
-		if h.made = err == nil; !h.made {
-			emit(event.Notice{Level: event.Warning, Code: "hook_variables", Text: "hooks cannot set variables: " + err.Error()})
-		}
-	}
+	with := h.setUp(ctx, emit)
 	o := h.fire(ctx, in, emit)
 	h.named(o.Title)
+	h.watch(o)
 	if r, blocked := dropped(o); blocked && o.Stopped {
 		return r
 	}
 	if in.Source == "startup" || h.opened != "" {
 		h.instructed(ctx, b.files(), emit)
 	}
-	with := h.reminders("SessionStart", o.Context)
+	with = append(with, h.reminders("SessionStart", o.Context)...)
 	if o.InitialPrompt != "" {
 		with = append(with, msg.User(b.o.NewID(), b.o.Now(), o.InitialPrompt))
 	}
@@ -220,7 +220,7 @@ func (h *hooks) late(emit func(event.Body)) []*msg.Message {
 		}
 		out = append(out, h.reminders("background", l.Context)...)
 	}
-	return out
+	return append(out, h.reminders("PostModelSwitch", h.heard.take())...)
 }
 
 // Next tells of what has happened since the last request, and asks whether the
@@ -228,6 +228,7 @@ func (h *hooks) late(emit func(event.Body)) []*msg.Message {
 func (h *hooks) Next(ctx context.Context, ended []event.ToolFinished, emit func(event.Body)) engine.Pause {
 	h.refresh(ctx, emit)
 	h.moved(ctx, emit)
+	h.changed(ctx, emit)
 	h.instructed(ctx, h.b.lazy.told(), emit)
 	p := engine.Pause{}
 	if len(ended) > 0 && h.d.Wants("PostToolBatch") {
@@ -266,7 +267,7 @@ func (h *hooks) moved(ctx context.Context, emit func(event.Body)) {
 	}
 	in := hook.CwdChanged{Old: h.cwd, New: now}
 	h.cwd = now
-	h.fire(ctx, in, emit)
+	h.watch(h.fire(ctx, in, emit))
 }
 
 // Stop tells that the agent is about to finish.

@@ -67,9 +67,10 @@ func (b *build) policy(specs []tool.Spec) (policy.Config, error) {
 func (b *build) rules(s *settings.Settings, mode policy.Mode, specs []tool.Spec) policy.Config {
 	p := s.Permissions()
 	allShell, _ := s.Bool("autoMode", "classifyAllShell")
+	inPlan, set := s.Bool("useAutoModeDuringPlan")
 	return policy.Config{
-		ClassifyAllShell: allShell,
-		Layers:           b.layers(p), Mode: mode, Families: families, Tools: specs,
+		ClassifyAllShell: allShell, ClassifyInPlan: (inPlan || !set) && !p.AutoDisabled,
+		Layers: b.layers(p), Mode: mode, Families: families, Tools: specs,
 		Project: b.place.Project, Home: b.o.userHome(), Roots: b.place.Roots[1:],
 		FS:        policy.FileSystem{CaseInsensitive: runtime.GOOS != "linux", Normalizing: runtime.GOOS == "darwin"},
 		Protected: b.protected(), Output: append([]string{b.place.SpillDir, b.tasks}, b.store.Borrowed(b.id)...), Notes: b.noteFolders(), ManagedOnly: p.ManagedRulesOnly,

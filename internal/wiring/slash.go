@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/hew-agent/hew/internal/action/hook"
 	"github.com/hew-agent/hew/internal/core/command"
 	"github.com/hew-agent/hew/internal/core/engine"
 	"github.com/hew-agent/hew/internal/event"
@@ -16,9 +17,11 @@ func (b *build) slash(ctx context.Context) *command.Book {
 	e := b.conv.Engine
 	var book *command.Book
 	p := command.Ports{
-		Clear: b.clear(ctx), Memory: b.memoryFiles, Costs: e.Costs, Status: b.status,
-		Model:    func() string { return e.Model().ID },
-		SetModel: func(name string) error { e.SetModel(name); return nil },
+		Clear: b.clear(ctx), AddDir: b.addDir, Memory: b.memoryFiles, Costs: e.Costs, Status: b.status,
+		Model: func() string { return e.Model().ID },
+		SetModel: func(ctx context.Context, name string, emit func(event.Event)) error {
+			return e.SetModel(ctx, name, "user", func(b event.Body) { emit(event.Event{Body: b}) })
+		},
 	}
 	p.Context = func(_ context.Context, all string) (string, error) {
 		return b.conv.Context().Markdown(all), nil
@@ -56,6 +59,23 @@ func (b *build) memoryFiles() []command.File {
 		out = append(out, command.File{Path: f.Path, Scope: f.Scope.Label(), Bytes: len(f.Text)})
 	}
 	return out
+}
+
+// addDir is /add-dir.
+func (b *build) addDir(ctx context.Context, name string, emit func(event.Event)) (string, error) {
+	dir, err := b.dir(name)
+	if err != nil {
+		return "", fmt.Errorf("add a working directory: %w", err)
+	}
+	err = b.gateRef.Update([]event.Suggestion{{Type: "addDirectories", Directories: []string{dir}, Destination: "session"}})
+	if err != nil {
+		return "", fmt.Errorf("add a working directory: %w", err)
+	}
+	b.conv.Engine.AddRoot(dir)
+	if b.hooks != nil {
+		b.hooks.fire(ctx, hook.DirectoryAdded{Directory: dir, Source: "slash_command"}, func(body event.Body) { emit(event.Event{Body: body}) })
+	}
+	return dir, nil
 }
 
 // status is what /status shows.

@@ -56,6 +56,9 @@ type Options struct {
 	// Defers tells that the process ends with its run and can be started again: a
 	// hook may put a call off until then.
 	Defers bool
+	// Setup is the trigger of the Setup hooks that run before the session's start:
+	// init, maintenance, or "" for none.
+	Setup string
 	// Forms puts the forms of MCP servers to somebody; nil when nobody is there.
 	Forms event.Filler
 
@@ -293,7 +296,7 @@ func (b *build) open(ctx context.Context) (*Conversation, error) {
 		cfg.Output = builtin.StructuredOutputName
 	}
 	if b.hooks != nil {
-		cfg.Hooks = b.hooks
+		cfg.Hooks, cfg.Switches = b.hooks, modelHooks{b.hooks}
 	}
 	b.prompt(&cfg)
 	b.shaping(&cfg)

@@ -148,11 +148,21 @@ func (c *chain) question(layer, step string, f finding, forced bool) Decision {
 	d := c.finish(tool.Ask, layer, step, f)
 	d.Forced = forced
 	d.NoPrompt = c.s.cfg.NoPrompts
-	d.Classify = mode == Auto && layer != "rule" && !c.r.Traits.NeedsUser
+	d.Classify = (mode == Auto || mode == Plan && c.s.cfg.ClassifyInPlan && c.commandOnly()) && layer != "rule" && !c.r.Traits.NeedsUser
 	if !forced {
 		d.Suggest = c.suggest()
 	}
 	return d
+}
+
+// commandOnly tells that all that the call needs is to run commands.
+func (c *chain) commandOnly() bool {
+	for _, n := range c.needs {
+		if n.Kind != tool.NeedExec {
+			return false
+		}
+	}
+	return len(c.needs) > 0
 }
 
 // denied looks for a deny rule, on the tool, a parameter, or any need.

@@ -95,6 +95,9 @@ type Config struct {
 	// ClassifyAllShell suspends every allow rule for shell commands while auto
 	// mode's classifier judges, not only the broad ones.
 	ClassifyAllShell bool
+	// ClassifyInPlan lets auto mode's classifier judge, in plan mode too, the shell
+	// commands that would be asked about.
+	ClassifyInPlan bool
 	// BypassDisabled makes the bypass mode act as the default one.
 	BypassDisabled bool
 

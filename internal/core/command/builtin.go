@@ -26,7 +26,9 @@ type Ports struct {
 	Costs func() engine.Totals
 	// Model describes the model in use; SetModel changes it for the next request.
 	Model    func() string
-	SetModel func(name string) error
+	SetModel func(ctx context.Context, name string, emit func(event.Event)) error
+	// AddDir makes a folder a working directory of this session, and returns its full name.
+	AddDir func(ctx context.Context, name string, emit func(event.Event)) (string, error)
 	// Status is name and value of what is worth knowing about the process.
 	Status func() [][2]string
 }
@@ -44,6 +46,12 @@ func Builtin(p Ports, list func() []Command) []Command {
 		there bool
 		Command
 	}{
+		{p.AddDir != nil, Command{
+			Name: "add-dir", Hint: "<path>", About: "Work in a further folder, too, until this session ends",
+			Run: func(ctx context.Context, args string, emit func(event.Event)) (string, error) {
+				return addDir(ctx, p, args, emit)
+			},
+		}},
 		{p.Clear != nil, Command{
 			Name: "clear", Aliases: []string{"reset", "new"}, Hint: "[name]",
 			About: "Start an empty conversation; the old one can be resumed", Run: p.Clear,
@@ -62,7 +70,9 @@ func Builtin(p Ports, list func() []Command) []Command {
 		{p.Memory != nil, Command{Name: "memory", About: "List the files of instructions and memory that are in use", Run: told(func() string { return memory(p.Memory()) })}},
 		{p.Model != nil && p.SetModel != nil, Command{
 			Name: "model", Hint: "[name]", About: "Show the model, or go on with another one",
-			Run: func(_ context.Context, args string, _ func(event.Event)) (string, error) { return model(p, args) },
+			Run: func(ctx context.Context, args string, emit func(event.Event)) (string, error) {
+				return model(ctx, p, args, emit)
+			},
 		}},
 		{p.Status != nil, Command{Name: "status", About: "Show session, folder, model and permission mode", Run: told(func() string { return status(p.Status()) })}},
 		{p.Costs != nil, Command{
@@ -113,17 +123,28 @@ func memory(files []File) string {
 	return strings.TrimRight(b.String(), "\n")
 }
 
-func model(p Ports, name string) (string, error) {
+func model(ctx context.Context, p Ports, name string, emit func(event.Event)) (string, error) {
 	if name == "" {
 		return "Model: " + p.Model(), nil
 	}
 	if strings.ContainsAny(name, " \t\r\n") {
 		return "", errors.New("a model's name has no spaces: /model NAME")
 	}
-	if err := p.SetModel(name); err != nil {
+	if err := p.SetModel(ctx, name, emit); err != nil {
 		return "", err
 	}
 	return "Model: " + p.Model() + " from the next request on. The prompt cache is of no use to another model.", nil
+}
+
+func addDir(ctx context.Context, p Ports, name string, emit func(event.Event)) (string, error) {
+	if strings.TrimSpace(name) == "" {
+		return "", errors.New("name the folder: /add-dir PATH")
+	}
+	dir, err := p.AddDir(ctx, strings.TrimSpace(name), emit)
+	if err != nil {
+		return "", err
+	}
+	return dir + " is a working directory of this session now.", nil
 }
 
 func status(rows [][2]string) string {

@@ -63,6 +63,7 @@ func (e *Engine) Child(c Child) *Engine {
 	cfg.System, cfg.Tools, cfg.More, cfg.Gate = c.System, c.Tools, nil, c.Gate
 	cfg.History, cfg.Start, cfg.Store, cfg.Sync = c.History, c.Start, c.Store, c.Sync
 	cfg.Shaper, cfg.Stops, cfg.Hooks = c.Shaper, c.Stops, c.Hooks
+	cfg.Switches = nil // what a subagent runs on is no change of the session's model
 	cfg.MaxTurns, cfg.Interactive = c.MaxTurns, c.Interactive
 	cfg.Tools = slices.DeleteFunc(slices.Clone(c.Tools), func(t tool.Tool) bool { return t.Spec().Name == e.c.Deferral.Search })
 	cfg.Deferral = Deferral{} // a child is told of no deferred tools, so it has them all

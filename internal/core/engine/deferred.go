@@ -10,7 +10,11 @@ import (
 
 // Deferring tells that the conversation ends with a call that a hook has put off.
 // The next run takes it up, and needs no prompt for that.
-func (e *Engine) Deferring() bool { return e.deferred }
+func (e *Engine) Deferring() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.deferred
+}
 
 // takeUp is begin for a run that goes on with a call that was put off. A prompt
 // joins the conversation behind the call's result.

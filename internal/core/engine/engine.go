@@ -138,8 +138,9 @@ type Config struct {
 	Shaper loop.Shaper
 	// Stops is asked when a reply has no calls. Optional.
 	Stops func(ctx context.Context, reply *msg.Message) loop.Stop
-	// Hooks hear of what happens. Optional.
-	Hooks Hooks
+	// Hooks hear of what happens, Switches of changes of the model. Each is optional.
+	Hooks    Hooks
+	Switches Switches
 	// Sources say what the model should learn while the conversation runs. They
 	// are asked in this order before every request; see prompt.Source. Optional.
 	Sources []prompt.Source
@@ -340,13 +341,6 @@ func (e *Engine) Model() provider.Model {
 	return e.c.Model.Lookup(e.model)
 }
 
-// SetModel changes the model from the next request on.
-func (e *Engine) SetModel(name string) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.model = name
-}
-
 // Lend puts a model and an effort in the place of the conversation's own from the
 // next request on, until it is called again; "" is its own.
 func (e *Engine) Lend(model, effort string) {
@@ -368,6 +362,15 @@ func (e *Engine) Place() Place {
 	p := e.place
 	p.Roots = slices.Clone(p.Roots)
 	return p
+}
+
+// AddRoot makes a folder, absolute, one of the working directories.
+func (e *Engine) AddRoot(dir string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if !slices.Contains(e.place.Roots, dir) {
+		e.place.Roots = append(slices.Clip(e.place.Roots), dir)
+	}
 }
 
 // Steer queues text for the running run; it joins the conversation before the

@@ -171,7 +171,9 @@ func TestTheNextPromptGoesOn(t *testing.T) {
 	p := &canned{replies: [][]msg.Block{{msg.NewText("one")}, {msg.NewText("two")}}}
 	e := newEngine(p, &memo{})
 	submit(e, "a")
-	e.SetModel("y")
+	if err := e.SetModel(t.Context(), "y", "user", nil); err != nil {
+		t.Fatal(err)
+	}
 	submit(e, "b")
 	r := p.requests[1]
 	if len(r.Messages) != 3 || r.Model != "y" || r.Break != "model" {

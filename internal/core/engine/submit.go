@@ -203,8 +203,10 @@ func (s *submission) pass(ev event.Event) {
 // close books the end of a run.
 func (s *submission) close(t event.Terminal) event.Terminal {
 	e := s.e
+	e.mu.Lock()
 	e.deferred = t.Reason == event.ToolDeferred
 	e.history, e.used, e.seen = t.History, t.Used, len(t.History)-t.Fresh
+	e.mu.Unlock()
 	if s.failed == nil && e.c.Store != nil {
 		if err := errors.Join(e.c.Store.Cost(e.account()), e.c.Sync()); err != nil {
 			s.failed = &NotSaved{err}
@@ -248,8 +250,8 @@ func (s *submission) config(ctx context.Context, since Totals) loop.Config {
 	e.mu.Unlock()
 	return loop.Config{
 		Provider: e.c.Model.Provider, Models: models, Build: e.build, Tool: e.find, Env: e.env,
-		Deferred: e.deferred,
-		Gate:     watched{e.saved(), &e.facts}, Shaper: s.shaper(), Quarantine: e.c.Quarantine, Used: e.used, Fresh: len(e.history) - e.seen, Steer: func(h []*msg.Message) []*msg.Message { return s.steer(ctx, h) }, Stops: s.stops, Apply: e.apply, Bound: e.bound,
+		Deferred: e.deferred, FallsBack: s.fallsBack(ctx),
+		Gate: watched{e.saved(), &e.facts}, Shaper: s.shaper(), Quarantine: e.c.Quarantine, Used: e.used, Fresh: len(e.history) - e.seen, Steer: func(h []*msg.Message) []*msg.Message { return s.steer(ctx, h) }, Stops: s.stops, Apply: e.apply, Bound: e.bound,
 		Model:     func() string { model, _ := e.lent(); return model },
 		Spent:     func(name string, u msg.Usage) { e.ledger.add(e.c.Model.Lookup(name), u) },
 		Budget:    func() (event.Reason, string) { return s.budget(ctx, since) },

@@ -116,6 +116,9 @@ type Stop struct {
 // comment that says otherwise are required.
 type Config struct {
 	Provider provider.Provider
+	// FallsBack hears that the run is about to go on with the next of Models; an
+	// error keeps it from that. Optional.
+	FallsBack func(from, to string) error
 	// Models is the model to use and those to fall back to, at most three of them.
 	Models []string
 	// Model names the model for the next request when it is another one than the

@@ -235,6 +235,11 @@ func (r *run) move(st state, rep *reply, l *ladder, s step, e *provider.Error) (
 		}
 	case change:
 		from := st.model()
+		if r.FallsBack != nil {
+			if err := r.FallsBack(from, st.models[st.rung+1]); err != nil {
+				return st, fmt.Errorf("%s is not available (%s), and %w", from, e.Class, err)
+			}
+		}
 		st.rung++
 		st.brk = "model"
 		l.tries, l.overload, l.broken, l.stalls, l.quick = 0, 0, 0, 0, 0

@@ -235,7 +235,9 @@ func (h *Host) serve(p *Printer, e *engine.Engine, subtype, mode string, model *
 		if model != nil && *model != "" {
 			name = *model
 		}
-		e.SetModel(name)
+		if err := e.SetModel(context.Background(), name, "sdk", nil); err != nil {
+			return nil, err
+		}
 		return map[string]string{"model": e.Model().ID}, nil
 	}
 	return nil, fmt.Errorf("control request %q is not supported", subtype)
