@@ -89,6 +89,7 @@ func runOptions() []option {
 		{name: "team-name", aliases: []string{"team"}, arity: one, value: "name", group: groupSession, help: "join a team of several hew processes, which share a task list and mailboxes (see hew team status)", bind: text(func(o *Options) *string { return &o.Team })},
 		{name: "agent-name", arity: one, value: "name", group: groupSession, help: "this process's name in the team; without one it leads", bind: text(func(o *Options) *string { return &o.AgentName })},
 		{name: "agent-type", arity: one, value: "type", group: groupSession, help: "what this member of the team is, for people and for the others", bind: text(func(o *Options) *string { return &o.AgentType })},
+		{name: "plugin-dir", arity: one, value: "dir|archive", group: groupPrompt, help: "a plugin for this run, from a folder, a .zip or a .tar.gz; may be repeated", bind: words(func(o *Options) *[]string { return &o.PluginDirs })},
 		{name: "fallback-model", arity: one, value: "a,b,…", group: groupModel, help: "models to go on with, in order, when the model is overloaded or not available (at most three)", bind: text(func(o *Options) *string { return &o.Fallback })},
 		{name: "effort", arity: one, value: "level", group: groupModel, choices: []string{"low", "medium", "high", "xhigh", "max"}, help: "how much the model thinks", bind: text(func(o *Options) *string { return &o.Effort })},
 		{name: "thinking", arity: one, value: "kind", group: groupModel, choices: []string{"adaptive", "enabled", "disabled"}, help: "whether the model thinks before it answers", bind: text(func(o *Options) *string { return &o.Thinking })},
@@ -167,6 +168,7 @@ type Options struct {
 	SystemPrompt, SystemPromptFile                       string
 	AppendPrompt, AppendPromptFile, Schema               string
 	Tools, Allowed, Disallowed, AddDirs, Servers         []string
+	PluginDirs                                           []string
 	Mode, Prompts, PromptTool, Settings, Sources         string
 	Output, Input, Trace                                 string
 	// Prompt is the positional arguments, joined.

@@ -268,7 +268,7 @@ func (r *headless) wiring(host *streamjson.Host) (*wiring.Options, error) {
 		Version: Version(), Entrypoint: r.entrypoint(), Environ: r.e.Environ, Cwd: r.e.Dir, Root: r.e.UID == 0,
 		Continue: o.Continue, Fork: o.Fork, NoPersist: o.NoPersist, Resume: o.Resume, SessionID: o.SessionID, Name: o.Name,
 		Team: o.Team, AgentName: o.AgentName, AgentType: o.AgentType,
-		Agents: o.Agents, Model: o.Model, Effort: o.Effort, Thinking: o.Thinking, Fallback: ruleList([]string{o.Fallback}), Betas: ruleList([]string{o.Betas}),
+		PluginDirs: o.PluginDirs, Agents: o.Agents, Model: o.Model, Effort: o.Effort, Thinking: o.Thinking, Fallback: ruleList([]string{o.Fallback}), Betas: ruleList([]string{o.Betas}),
 		MaxThinking: o.MaxThinking, AutoCompact: o.AutoCompact, MaxTurns: o.MaxTurns, TaskBudget: o.TaskBudget, MaxBudget: o.MaxBudget,
 		SystemGiven: o.Given("system-prompt") || o.Given("system-prompt-file"), SystemPrompt: o.SystemPrompt, AppendPrompt: o.AppendPrompt,
 		Bare: o.Bare, Tools: ruleList(o.Tools), ToolsGiven: o.Given("tools"),
@@ -384,8 +384,8 @@ func facts(c *wiring.Conversation) streamjson.Facts {
 		names = append(names, s.Name)
 	}
 	return streamjson.Facts{
-		Servers: serverFacts(c),
-		Cwd:     c.Engine.Place().Cwd, Tools: names, Model: c.Engine.Model().ID, PermissionMode: c.Engine.Mode(),
+		Servers: serverFacts(c), Plugins: pluginFacts(c),
+		Cwd: c.Engine.Place().Cwd, Tools: names, Model: c.Engine.Model().ID, PermissionMode: c.Engine.Mode(),
 		APIKeySource: c.KeySource, Version: Version(), OutputStyle: c.Style, Memory: c.Notes, Additional: c.Additional, Commands: c.Commands.Names(),
 	}
 }
@@ -394,6 +394,14 @@ func serverFacts(c *wiring.Conversation) []streamjson.Server {
 	var out []streamjson.Server
 	for _, s := range c.Servers() {
 		out = append(out, streamjson.Server{Name: s.Name, Status: s.State, Source: s.Scope})
+	}
+	return out
+}
+
+func pluginFacts(c *wiring.Conversation) []streamjson.Plugin {
+	var out []streamjson.Plugin
+	for _, p := range c.Plugins() {
+		out = append(out, streamjson.Plugin{Name: p.Name, Path: p.Path, Source: p.Source})
 	}
 	return out
 }

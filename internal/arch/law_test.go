@@ -56,6 +56,7 @@ var table = []pkg{
 	{"internal/state/catalog", state, []string{"settings"}},
 	{"internal/state/trust", state, []string{"settings", "catalog"}},
 	{"internal/state/server", state, []string{"settings"}},
+	{"internal/state/plugin", state, []string{"settings", "catalog"}},
 	{"internal/state/prompt", state, []string{"memory", "catalog"}},
 
 	{"internal/action/policy/shellread", action, nil},

@@ -15,7 +15,7 @@ func (b *build) definitions() *catalog.Catalog {
 		Home: b.home.Dir, Shared: b.shared(), Managed: b.settingsConfig.ManagedDir,
 		Cwd: b.place.Project, Root: settings.CheckoutRoot(b.place.Project), Added: b.place.Roots[1:],
 		User: b.sourced(settings.User), Project: b.sourced(settings.Project),
-		Trusted: b.trust.Level == settings.Trusted, Agents: b.o.Agents, BuiltIn: b.ownAgents(),
+		Trusted: b.trust.Level == settings.Trusted, Agents: b.o.Agents, BuiltIn: b.ownAgents(), Plugins: b.plugged(),
 	}
 	if b.o.Bare {
 		c.User, c.Project, c.Added = false, false, nil

@@ -34,7 +34,7 @@ func OpenHooks(o Options) (*HookBook, error) {
 		o.Now = time.Now
 	}
 	b := &build{o: &o, conv: &Conversation{}, facts: shellread.NewReader(rememberedCommands)}
-	if err := errors.Join(b.locate(), b.session()); err != nil {
+	if err := errors.Join(b.locate(), b.session(), b.findPlugins()); err != nil {
 		return nil, err
 	}
 	b.runner = shell.New(shell.Config{NoSnapshot: true, Shell: o.getenv("CLAUDE_CODE_SHELL"), Env: b.environ()})
@@ -42,7 +42,7 @@ func OpenHooks(o Options) (*HookBook, error) {
 	c.SpillDir = ""
 	c.Session = func() hook.Session { return hook.Session{ID: b.id, Cwd: b.place.Cwd, Mode: "default"} }
 	d := hook.New(c)
-	d.Load(hook.FromSettings(b.settings))
+	d.Load(b.hookSources(b.settings))
 	b.conv.close = append(b.conv.close, b.runner.Close, d.Close)
 	return &HookBook{b, d}, nil
 }

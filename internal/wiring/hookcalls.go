@@ -175,6 +175,6 @@ func (h *hooks) reload(emit func(event.Body)) {
 		emit(event.Notice{Level: event.Warning, Code: "settings", Text: "the settings stay as they were before that change until every file can be read"})
 		return
 	}
-	h.d.Load(hook.FromSettings(s))
+	h.d.Load(h.b.hookSources(s))
 	h.b.govern(s, func(text string) { emit(event.Notice{Level: event.Warning, Code: "permission_rule", Text: text}) })
 }

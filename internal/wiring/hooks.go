@@ -64,7 +64,7 @@ func (b *build) listen(ctx context.Context, specs []tool.Spec) {
 		c.Started = func(s hook.Started) { told(s.ID, s.Event, s.Name) }
 	}
 	h.d = hook.New(c)
-	h.d.Load(hook.FromSettings(b.settings))
+	h.d.Load(b.hookSources(b.settings))
 	h.files = watch(b.settings)
 	b.hooks = h
 	b.conv.close = append(b.conv.close, func() error { return h.end(ctx) })

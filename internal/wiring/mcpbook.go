@@ -40,6 +40,9 @@ func OpenServers(o Options) (*ServerBook, error) {
 	if err := b.locate(); err != nil {
 		return nil, err
 	}
+	if err := b.findPlugins(); err != nil {
+		return nil, err
+	}
 	k := &ServerBook{b: b}
 	var err error
 	if k.found, k.Faults, err = server.Discover(b.serverConfig()); err != nil {

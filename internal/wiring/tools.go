@@ -202,6 +202,9 @@ func (b *build) bashConfig(seen *fsys.ReadState) bash.Config {
 	}
 	if !b.o.Bare {
 		c.Sources = append(c.Sources, b.hookVariables())
+		if path := b.pluginPath(); path != "" {
+			c.Sources = append(c.Sources, path)
+		}
 	}
 	if f := b.env("CLAUDE_ENV_FILE"); f != "" {
 		c.Sources = append(c.Sources, f)

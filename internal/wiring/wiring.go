@@ -30,6 +30,7 @@ import (
 	"github.com/hew-agent/hew/internal/event"
 	"github.com/hew-agent/hew/internal/msg"
 	"github.com/hew-agent/hew/internal/state/memory"
+	"github.com/hew-agent/hew/internal/state/plugin"
 	"github.com/hew-agent/hew/internal/state/prompt"
 	"github.com/hew-agent/hew/internal/state/session"
 	"github.com/hew-agent/hew/internal/state/settings"
@@ -100,6 +101,8 @@ type Options struct {
 	// NoStartFiles runs commands without the user's shell start-up file.
 	NoStartFiles bool
 
+	// PluginDirs are folders and archives of plugins that count for this run.
+	PluginDirs []string
 	// Agents is a JSON object of agents that count for this run, "" for none.
 	Agents string
 	// Tools limits the built-in tools when ToolsGiven.
@@ -212,6 +215,7 @@ type build struct {
 	noted          *noting // nil when nothing is kept
 	facts          *shellread.Reader
 	torn           bool                        // a file of the administrator's policy cannot be read
+	plugins        []plugin.Loaded             // in use, strongest first
 	trust          trust.Verdict               // what the folder asks for, and whether the user agreed
 	keeps          bool                        // a first sight of a trusted folder is recorded
 	disk           memory.Disk                 // what instructions were read from
@@ -246,7 +250,7 @@ func (b *build) open(ctx context.Context) (*Conversation, error) {
 	if err := b.locate(); err != nil {
 		return nil, err
 	}
-	if err := b.session(); err != nil {
+	if err := errors.Join(b.session(), b.findPlugins()); err != nil {
 		return nil, err
 	}
 	b.plans.Now = b.o.Now

@@ -37,6 +37,8 @@ type Facts struct {
 	Commands []string
 	// Servers are the MCP servers.
 	Servers []Server
+	// Plugins are the plugins of the session.
+	Plugins []Plugin
 	// Additional are the working directories beside Cwd.
 	Additional []string
 	// Memory is the folder of automatic memory, "" when there is none.
@@ -105,6 +107,13 @@ type Server struct {
 	Source string `json:"source,omitempty"`
 }
 
+// Plugin is a plugin of the session; Source is its name with its marketplace.
+type Plugin struct {
+	Name   string `json:"name"`
+	Path   string `json:"path"`
+	Source string `json:"source,omitempty"`
+}
+
 // Init writes system/init, which opens every user turn.
 func (p *Printer) Init(f Facts) {
 	paths := map[string]string{}
@@ -124,7 +133,7 @@ func (p *Printer) Init(f Facts) {
 		OutputStyle    string            `json:"output_style"`
 		Agents         []string          `json:"agents"`
 		Skills         []string          `json:"skills"`
-		Plugins        []string          `json:"plugins"`
+		Plugins        []Plugin          `json:"plugins"`
 		Capabilities   []string          `json:"capabilities"`
 		MemoryPaths    map[string]string `json:"memory_paths"`
 		Additional     []string          `json:"additional_directories"`
@@ -137,7 +146,7 @@ func (p *Printer) Init(f Facts) {
 		f.APIKeySource, f.Version, f.OutputStyle,
 		[]string{},
 		[]string{},
-		[]string{},
+		append([]Plugin{}, f.Plugins...),
 		[]string{},
 		paths, list(f.Additional), "off",
 	})
