@@ -20,6 +20,8 @@ import (
 func probes() map[string]func(*testscript.TestScript, bool, []string) {
 	return map[string]func(*testscript.TestScript, bool, []string){
 		"answer":    cmdAnswer,
+		"forge":     cmdForge,
+		"frugal":    cmdFrugal,
 		"endpoint":  cmdEndpoint,
 		"header":    cmdHeader,
 		"listen":    cmdListen,

@@ -45,6 +45,9 @@ type Error struct {
 	RequestID  string
 	// MaxTokens is set with OutputTooLarge: the largest cap that would fit, 0 when unknown.
 	MaxTokens int
+	// Tokens and Window are set with TooLong where the server named them: how many
+	// tokens the request had, and how many fit.
+	Tokens, Window int
 	// ModelUnknown is set with NotFound when the server said that the model does not exist.
 	ModelUnknown bool
 	// At names the parts of the request that were refused, for adapters whose

@@ -8,6 +8,7 @@ import (
 
 	"github.com/hew-agent/hew/internal/core/engine"
 	"github.com/hew-agent/hew/internal/event"
+	"github.com/hew-agent/hew/internal/msg"
 )
 
 // Ports are what the built-in commands act through. A command whose port is nil
@@ -73,6 +74,10 @@ func Builtin(p Ports, list func() []Command) []Command {
 			Run: func(ctx context.Context, args string, emit func(event.Event)) (string, error) {
 				return model(ctx, p, args, emit)
 			},
+		}},
+		{true, Command{
+			Name: "pin", Hint: "text", About: "Say something that every compaction keeps word for word",
+			Expand: func(_ context.Context, text string, _ func(event.Event)) ([]msg.Block, error) { return pin(text) },
 		}},
 		{p.Status != nil, Command{Name: "status", About: "Show session, folder, model and permission mode", Run: told(func() string { return status(p.Status()) })}},
 		{p.Costs != nil, Command{
@@ -145,6 +150,14 @@ func addDir(ctx context.Context, p Ports, name string, emit func(event.Event)) (
 		return "", err
 	}
 	return dir + " is a working directory of this session now.", nil
+}
+
+// pin is the prompt of /pin; compactions know the mark, which also counts in any other prompt.
+func pin(text string) ([]msg.Block, error) {
+	if text == "" {
+		return nil, errors.New("what is to be kept? /pin TEXT")
+	}
+	return []msg.Block{msg.NewText("<pin>" + text + "</pin>\nThis holds for the rest of the session. Confirm it in a few words.")}, nil
 }
 
 func status(rows [][2]string) string {

@@ -41,8 +41,23 @@ func (a *Auto) summarise(ctx context.Context, w loop.Window, l Limits, instructi
 		if err == nil || !refused(err) {
 			return s, err
 		}
+		l = l.told(err, t.size)
 	}
-	return a.inPieces(ctx, w, l, text)
+	s, err := a.inPieces(ctx, w, l, text)
+	if smaller := l.told(err, l.Hard/2); smaller != l {
+		s, err = a.inPieces(ctx, w, smaller, text)
+	}
+	return s, err
+}
+
+// told are the limits after a refusal of a request of size tokens, where the
+// provider named a smaller window.
+func (l Limits) told(err error, size int) Limits {
+	var e *provider.Error
+	if !errors.As(err, &e) || e.Window <= 0 {
+		return l
+	}
+	return l.shrunk(fitting(e.Tokens, e.Window, size))
 }
 
 // reply is the cap of an answer to a request of size tokens.

@@ -91,6 +91,19 @@ func NewLimits(window, output, own, percent int) Limits {
 	return l
 }
 
+// fitting is how large a request may be by the estimate that is size for one of
+// which the provider says that it has counted tokens of window that fit. Without
+// figures it is size.
+func fitting(counted, window, size int) int {
+	switch {
+	case window <= 0:
+		return size
+	case counted <= window:
+		return min(size, window)
+	}
+	return max(1, int(float64(window)*float64(size)/float64(counted)))
+}
+
 // shrunk are the limits after a provider refused a request of size tokens: its
 // window is smaller than the table says.
 func (l Limits) shrunk(size int) Limits {

@@ -111,7 +111,10 @@ func (s *Oversize) prompt(m *msg.Message, most int, emit func(event.Body)) []eve
 	if err != nil {
 		saved, path = "The rest could not be saved: "+err.Error(), ""
 	}
-	text := fmt.Sprintf("%s\n[This message is too large for the window (%s). %s]", headTail(whole, bytesOf(most)/2), size(len(whole)), saved)
+	text := repin(fmt.Sprintf("%s\n[This message is too large for the window (%s). %s]", headTail(whole, bytesOf(most)/2), size(len(whole)), saved), whole)
+	if textTokens(text) > most {
+		text = Clip(text, bytesOf(most))
+	}
 	emit(event.Notice{Level: event.Warning, Code: "prompt_cut", Text: fmt.Sprintf("a message of %s is too large for the window; the model is shown its beginning and end. %s", size(len(whole)), saved)})
 	return []event.Edit{{Message: m.ID, Text: text, Tokens: m.EstimateTokens() - textTokens(text), Where: path}}
 }

@@ -47,8 +47,8 @@ func New(c Config) *Pipeline {
 func (p *Pipeline) Shape(ctx context.Context, w loop.Window, why loop.Pressure, emit func(event.Body)) (loop.Window, error) {
 	l := p.c.Limits(w.Model)
 	w.Size, w.Want = p.measure(ctx, w, l), 0
-	if _, refused := why.(loop.Overflow); refused {
-		p.refused[w.Model] = min(w.Size, l.Window)
+	if o, refused := why.(loop.Overflow); refused {
+		p.refused[w.Model] = min(w.Size, l.Window, fitting(o.Tokens, o.Window, w.Size))
 		l = p.c.Limits(w.Model)
 	}
 	w, err := p.first.Shape(ctx, w, why, emit)

@@ -95,8 +95,8 @@ func summaryOf(m *msg.Message) string {
 	return text
 }
 
-// message is the summary message. Its blocks are the lead, the summary, and what
-// people said.
+// message is the summary message. Its blocks are the lead, the summary, what
+// people said, and what they pinned.
 func (j *job) message(summary string) *msg.Message {
 	c := j.a.c
 	m := &msg.Message{ID: c.NewID(), Role: msg.RoleUser, Meta: true, Time: c.Now()}
@@ -105,8 +105,12 @@ func (j *job) message(summary string) *msg.Message {
 		summary = headTail(summary, room)
 	}
 	m.Blocks = []msg.Block{msg.NewText(c.lead(j.kept)), msg.NewText("\n\n" + summary)}
-	if said := quote(words(j.old), bytesOf(j.available*wordsPart/100)); said != "" {
+	pinned := j.pinned()
+	if said := quote(words(j.old), bytesOf(j.available*wordsPart/100)-len(pinned)); said != "" {
 		m.Blocks = append(m.Blocks, msg.NewText("\n\nWhat the user said, word for word:\n"+said))
+	}
+	if pinned != "" {
+		m.Blocks = append(m.Blocks, msg.NewText(pinned))
 	}
 	return m
 }

@@ -78,8 +78,9 @@ type Pressure interface{ pressure() }
 // Routine is the check before every request.
 type Routine struct{}
 
-// Overflow means that the provider refused the request as too long.
-type Overflow struct{}
+// Overflow means that the provider refused the request as too long. Tokens and
+// Window are how many it counted and how many fit, 0 where it did not say.
+type Overflow struct{ Tokens, Window int }
 
 // Manual means that a person asked for compaction.
 type Manual struct{ Instructions string }

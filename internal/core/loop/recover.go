@@ -299,7 +299,7 @@ func (r *run) reduce(st state, cause *provider.Error) (state, error) {
 		return st, cause
 	}
 	st.overflowed = true
-	next, err := r.shape(st, Overflow{})
+	next, err := r.shape(st, Overflow{Tokens: cause.Tokens, Window: cause.Window})
 	if err != nil {
 		return st, fmt.Errorf("%w (%w)", cause, err)
 	}

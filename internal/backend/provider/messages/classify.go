@@ -147,7 +147,7 @@ func classifyInvalid(e *provider.Error) {
 		e.Class = provider.OutputTooLarge
 		if len(n) >= 3 {
 			if e.MaxTokens = n[2] - n[0]; e.MaxTokens <= 0 {
-				e.Class, e.MaxTokens = provider.TooLong, 0
+				e.Class, e.MaxTokens, e.Tokens, e.Window = provider.TooLong, 0, n[0], n[2]
 			}
 		}
 	case has("max_tokens: "):
@@ -156,7 +156,11 @@ func classifyInvalid(e *provider.Error) {
 			e.Class, e.MaxTokens = provider.OutputTooLarge, n[1]
 		}
 	case has("prompt is too long", "input is too long", "context window", "maximum context length"):
+		// "prompt is too long: 210000 tokens > 200000 maximum"
 		e.Class = provider.TooLong
+		if n := figures(m, "too long: "); len(n) >= 2 && n[0] > n[1] {
+			e.Tokens, e.Window = n[0], n[1]
+		}
 	case has("credit balance"):
 		e.Class = provider.Billing
 	case has("expected `thinking`", "must start with a thinking block"):

@@ -308,6 +308,9 @@ func TestClassifyReadsFiguresAndWishes(t *testing.T) {
 		{"messages: first message must use the \"user\" role", provider.Invalid, 0},
 	} {
 		e := messages.Classify(400, http.Header{}, apiError(c.message), now)
+		if named := e.Tokens > 200_000 && e.Window == 200_000; named != (c.want == provider.TooLong) {
+			t.Errorf("%s: %d of %d", c.message, e.Tokens, e.Window)
+		}
 		if e.Class != c.want || e.MaxTokens != c.max || e.RequestID != "req_b" {
 			t.Errorf("%s: %s, %d", c.message, e.Class, e.MaxTokens)
 		}
