@@ -32,11 +32,13 @@ type ToolRow struct {
 // Tools lists every tool that a session may offer.
 func Tools() []ToolRow {
 	r := shell.New(shell.Config{NoSnapshot: true})
-	list := []tool.Tool{bash.New(bash.Config{Runner: r}).Tool()}
+	sh := bash.New(bash.Config{Runner: r})
+	list := []tool.Tool{sh.Tool(), sh.Monitor()}
 	for _, c := range builtin.All(builtin.Config{Deferred: func() []tool.Spec { return nil }}) {
 		list = append(list, c.Tool)
 	}
-	list = append(list, agent.New(agent.Config{Deepest: 1, Background: true}).Tools()...)
+	crew := agent.New(agent.Config{Deepest: 1, Background: true})
+	list = append(append(list, crew.Tools()...), crew.List())
 	var out []ToolRow
 	for _, t := range list {
 		s := t.Spec()

@@ -19,7 +19,8 @@ import (
 // catalogue is every tool that a session may offer, for questions about calls
 // that nobody makes.
 func (b *build) catalogue(dialect shellread.Shell) []tool.Tool {
-	list := []tool.Tool{bash.New(bash.Config{Runner: b.runner, Facts: b.facts, Dialect: dialect}).Tool()}
+	sh := bash.New(bash.Config{Runner: b.runner, Facts: b.facts, Dialect: dialect})
+	list := []tool.Tool{sh.Tool(), sh.Monitor()}
 	for _, c := range builtin.All(builtin.Config{Interactive: true}) {
 		list = append(list, c.Tool)
 	}

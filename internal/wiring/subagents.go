@@ -72,9 +72,10 @@ func (b *build) delegation(ctx context.Context) []tool.Tool {
 	}
 	cfg := b.crew.config(main, &b.background)
 	if b.team != nil {
-		cfg.Mail = b.team.post
+		cfg.Mail, cfg.Peers = b.team.post, b.team.peers
 	}
-	return agent.New(cfg).Tools()
+	crew := agent.New(cfg)
+	return append(crew.Tools(), b.listing(crew)...)
 }
 
 // close ends the subagents that are still at work.

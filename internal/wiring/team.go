@@ -243,3 +243,20 @@ func (m *membership) mailText() string {
 	m.waiting = nil
 	return strings.Join(texts, "\n")
 }
+
+// peers are the other members, for the model.
+func (m *membership) peers() ([]agent.Peer, error) {
+	c, err := m.Config()
+	var out []agent.Peer
+	for _, o := range c.Members {
+		if o.Name == m.Me.Name {
+			continue
+		}
+		p := agent.Peer{Name: o.Name, Type: o.AgentType, Status: "ended"}
+		if m.Running(o.Name) {
+			p.Status = "running"
+		}
+		out = append(out, p)
+	}
+	return out, err
+}

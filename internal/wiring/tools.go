@@ -45,7 +45,9 @@ func (b *build) tools(ctx context.Context) ([]tool.Tool, error) {
 	if b.env("CLAUDE_CODE_DISABLE_BACKGROUND_TASKS") == "" {
 		cfg.Background = &b.background
 	}
-	pool := append(builtin.New(cfg), bash.New(b.bashConfig(&b.seen)).Tool())
+	cfg.Schedule = &b.plans
+	sh := bash.New(b.bashConfig(&b.seen))
+	pool := append(append(builtin.New(cfg), sh.Tool()), b.watching(sh)...)
 	pool = append(pool, b.delegation(ctx)...)
 	slices.SortStableFunc(pool, func(x, y tool.Tool) int { return strings.Compare(x.Spec().Name, y.Spec().Name) })
 	b.pool = b.chosen(pool)
@@ -64,7 +66,7 @@ func (b *build) tools(ctx context.Context) ([]tool.Tool, error) {
 // seen of which file.
 func (b *build) builtins(seen *fsys.ReadState) builtin.Config {
 	cfg := builtin.Config{
-		Deferred: b.deferred(), Seen: seen, Writes: &b.writes, Interactive: b.o.Interactive, Tasks: b.tasksFolder(),
+		Deferred: b.deferred(), More: b.more, Seen: seen, Writes: &b.writes, Interactive: b.o.Interactive, Tasks: b.tasksFolder(),
 		Mode:      func() string { return b.gateRef.Mode() },
 		AfterPlan: func() string { return b.gateRef.AfterPlan() },
 		Hidden:    b.hidden, Now: b.o.Now, Todos: &b.todos,

@@ -59,6 +59,10 @@ type Config struct {
 	TaskOwnerGone func(owner string) bool
 	TaskLog       func(text string)
 	TaskWatch     TaskWatch
+	// Schedule holds the prompts that come later, nil when none can be planned.
+	Schedule *task.Schedule
+	// More names the tools that are offered only when somebody asks for them.
+	More func(name string) bool
 	// Background is the work that goes on in the background, nil when that is
 	// switched off.
 	Background *task.List
@@ -122,7 +126,12 @@ func All(c Config) []Choice {
 	search := c.Deferred != nil
 	c.fill()
 	ask, tasks, background := c.Interactive, c.Tasks != "", c.Background != nil
+	plans := func(t tool.Tool) Choice { return Choice{t, c.Schedule != nil && c.More(t.Spec().Name)} }
 	return []Choice{
+		plans(newCronCreate(&c)),
+		plans(newCronDelete(&c)),
+		plans(newCronList(&c)),
+		plans(newScheduleWakeup(&c)),
 		{newRead(&c), true},
 		{newWrite(&c), true},
 		{newEdit(&c), true},
@@ -164,6 +173,9 @@ func (c *Config) fill() {
 	}
 	if c.Todos == nil {
 		c.Todos = &Todos{}
+	}
+	if c.More == nil {
+		c.More = func(string) bool { return false }
 	}
 	if c.Mode == nil {
 		c.Mode = func() string { return "" }

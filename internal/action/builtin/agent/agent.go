@@ -77,7 +77,9 @@ type Config struct {
 	Revive func(ctx context.Context, id string) (Child, Task, error)
 	// Mail takes a message to who is no subagent of this conversation: a member of
 	// its team. Nil: it is in none.
-	Mail  func(ctx context.Context, l Letter) (string, error)
+	Mail func(ctx context.Context, l Letter) (string, error)
+	// Peers are the other members of the team, for the list. Optional.
+	Peers func() ([]Peer, error)
 	Tasks *task.List
 	// Depth is how deep the conversation stands that these tools belong to, 0 for
 	// the main one; Deepest is the limit.
