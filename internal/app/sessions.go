@@ -112,16 +112,20 @@ func readAsked(verb string, args []string) (*asked, error) {
 		case !strings.HasPrefix(args[i], "-") || args[i] == "-":
 			w.rest = append(w.rest, args[i])
 		case !ok || given && !wants:
-			return nil, &usageError{fmt.Sprintf("error: unknown option '%s' of hew sessions %s; hew sessions --help lists them", fsys.Printable(args[i]), verb)}
+			return nil, &usageError{fmt.Sprintf("unknown option '%s' of hew sessions %s; hew sessions --help lists them", fsys.Printable(args[i]), verb)}
 		case !wants:
 			w.opts[name] = "true"
 		case given:
 			w.opts[name] = value
 		case i+1 == len(args):
-			return nil, &usageError{fmt.Sprintf("error: option '%s' of hew sessions %s needs a value", name, verb)}
+			return nil, &usageError{fmt.Sprintf("option '%s' of hew sessions %s needs a value", name, verb)}
 		default:
 			i++
 			w.opts[name] = args[i]
+		}
+		// An unset variable must not become no bound at all.
+		if wants && name != "--tag" && w.opts[name] == "" {
+			return nil, &usageError{fmt.Sprintf("option '%s' of hew sessions %s needs a value", name, verb)}
 		}
 	}
 	return w, nil
@@ -143,7 +147,7 @@ func (w *asked) number(name string, otherwise int) (int, error) {
 	}
 	n, err := strconv.Atoi(w.opts[name])
 	if err != nil || n < 1 {
-		return 0, &usageError{fmt.Sprintf("error: option '%s' takes a number from 1, not '%s'", name, fsys.Printable(w.opts[name]))}
+		return 0, &usageError{fmt.Sprintf("option '%s' takes a number from 1, not '%s'", name, fsys.Printable(w.opts[name]))}
 	}
 	return n, nil
 }
@@ -163,7 +167,7 @@ func (w *asked) span(name string) (time.Duration, error) {
 	if d, err := time.ParseDuration(text); err == nil && d >= 0 {
 		return d, nil
 	}
-	return 0, &usageError{fmt.Sprintf("error: option '%s' takes a time such as 36h, 30d or 2w, not '%s'", name, fsys.Printable(text))}
+	return 0, &usageError{fmt.Sprintf("option '%s' takes a time such as 36h, 30d or 2w, not '%s'", name, fsys.Printable(text))}
 }
 
 // bytes reads a size like 500MB or 5G.
@@ -181,7 +185,7 @@ func (w *asked) bytes(name string) (int64, error) {
 	}
 	n, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
 	if err != nil || n <= 0 || n*float64(factor) > 1<<60 {
-		return 0, &usageError{fmt.Sprintf("error: option '%s' takes a size such as 500MB or 5GB, not '%s'", name, fsys.Printable(w.opts[name]))}
+		return 0, &usageError{fmt.Sprintf("option '%s' takes a size such as 500MB or 5GB, not '%s'", name, fsys.Printable(w.opts[name]))}
 	}
 	return int64(n * float64(factor)), nil
 }

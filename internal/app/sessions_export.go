@@ -38,7 +38,7 @@ func exportSession(e Env, w *asked) error {
 	}
 	make, ok := map[string]func(io.Writer) *exporter{"md": markdownExport, "html": htmlExport, "json": jsonExport}[format]
 	if !ok {
-		return &usageError{fmt.Sprintf("error: option '--format' takes md, html or json, not '%s'", fsys.Printable(format))}
+		return &usageError{fmt.Sprintf("option '--format' takes md, html or json, not '%s'", fsys.Printable(format))}
 	}
 	_, sum, err := e.named(name)
 	if err != nil {

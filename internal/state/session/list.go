@@ -190,9 +190,11 @@ func (a *Ambiguous) Error() string {
 func (s Store) Find(name string) (Summary, error) {
 	var found []Summary
 	var err error
-	if ValidID(name) {
+	switch {
+	case name == "": // not the name of the sessions that have none: an unset variable must not remove one
+	case ValidID(name):
 		found, err = s.byID(name)
-	} else {
+	default:
 		found, err = s.byTitle(name)
 	}
 	if err != nil {
@@ -211,8 +213,19 @@ func one(name string, found []Summary) (Summary, error) {
 	case len(found) > 1:
 		return Summary{}, &Ambiguous{Name: name, Matches: found}
 	}
-	return Summary{}, fmt.Errorf("no session found with id or name %q: %w", name, fs.ErrNotExist)
+	return Summary{}, &Unknown{Name: name}
 }
+
+// Unknown says that no session has an id or a name. It is fs.ErrNotExist.
+type Unknown struct{ Name string }
+
+// Error names what was looked for.
+func (u *Unknown) Error() string {
+	return fmt.Sprintf("no session found with id or name %q; hew sessions list --all lists them", u.Name)
+}
+
+// Is makes it fs.ErrNotExist.
+func (u *Unknown) Is(target error) bool { return target == fs.ErrNotExist }
 
 // Resolve is Find that also takes the beginning of an id, of four characters
 // or more, that only one session of the project, else of the home, has.
