@@ -146,6 +146,8 @@ func outputOptions() []option {
 		}},
 		{name: "include-partial-messages", group: groupOut, help: "with stream-json: the model's raw stream events too", bind: flag(func(o *Options) *bool { return &o.Partial })},
 		{name: "include-hook-events", group: groupOut, help: "with stream-json: when hooks start and what they answer", bind: flag(func(o *Options) *bool { return &o.HookEvents })},
+		{name: "session-mirror", group: groupOut, help: "with stream-json both ways: repeat every line of the transcript as a transcript_mirror line", bind: flag(func(o *Options) *bool { return &o.Mirror })},
+		{name: "await-initialize", group: groupOut, help: "with stream-json input: servers and agents come in the initialize request (it is always waited for)", bind: flag(func(o *Options) *bool { return &o.Await })},
 		{name: "replay-user-messages", group: groupOut, help: "with stream-json both ways: echo accepted user messages", bind: flag(func(o *Options) *bool { return &o.Replay })},
 		{name: "verbose", group: groupOut, help: "all messages; required for stream-json output", bind: flag(func(o *Options) *bool { return &o.Verbose })},
 		{name: "trace", arity: one, value: "file", group: groupOut, help: "append a JSON line for each model call, decision, shaper, hook and tool", bind: text(func(o *Options) *string { return &o.Trace })},
@@ -157,6 +159,7 @@ func outputOptions() []option {
 // Options is a parsed command line.
 type Options struct {
 	Print, Bare, Continue, Fork, NoPersist, HookEvents   bool
+	Mirror, Await                                        bool
 	SkipPermissions, AllowSkip, Partial, Replay, Verbose bool
 	Version, Help, Trust, Sandbox, StrictServers         bool
 	Resume, SessionID, Name, Model, Fallback, Effort     string

@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -18,7 +19,6 @@ import (
 	"github.com/hew-agent/hew/internal/backend/shell"
 	"github.com/hew-agent/hew/internal/core/engine"
 	"github.com/hew-agent/hew/internal/event"
-	"github.com/hew-agent/hew/internal/msg"
 	"github.com/hew-agent/hew/internal/state/session"
 	"github.com/hew-agent/hew/internal/state/trust"
 	"github.com/hew-agent/hew/internal/surface/streamjson"
@@ -98,45 +98,41 @@ func (r *headless) run(ctx context.Context) error {
 	}
 	var host *streamjson.Host
 	if stream {
-		host = streamjson.NewHost(session.NewID)
+		host = streamjson.NewHost(session.NewID, r.patience())
 	}
 	w, err := r.wiring(host)
 	if err != nil {
 		return err
 	}
-	var surface *streamjson.Surface
-	w.HookStarted = func(id, event, name string) { surface.HookStarted(id, event, name) }
 	// A reader that has gone away calls off what still runs, as a signal does.
 	open, callOff := context.WithCancel(ctx)
 	defer callOff()
-	conv, err := wiring.Open(open, w)
-	if err != nil {
-		return r.failed(err)
+	c := streamjson.Config{
+		Out: r.e.Stdout, Format: streamjson.Format(r.o.Output), Partial: r.o.Partial, Verbose: r.o.Verbose, Replay: r.o.Replay,
+		Hooks: r.o.HookEvents, Host: host, Now: time.Now, NewID: session.NewID,
+		States: stream && r.e.getenv("CLAUDE_CODE_SDK_READS_SESSION_STATE") != "",
 	}
-	patience := wiring.Bounded
-	surface = streamjson.New(streamjson.Config{
-		Next:   func(ctx context.Context) *msg.Message { return conv.Next(ctx, patience) },
-		Engine: conv.Engine, Commands: conv.Commands, Out: r.e.Stdout, Format: streamjson.Format(r.o.Output),
-		Partial: r.o.Partial, Verbose: r.o.Verbose, Replay: r.o.Replay, Hooks: r.o.HookEvents, Host: host,
-		Facts: func() streamjson.Facts {
-			conv.Ready(ctx)
-			return facts(conv)
-		}, Now: time.Now, NewID: session.NewID,
-	})
-	switch {
-	case r.o.InitOnly:
-		conv.SetUp(ctx)
-	case stream:
-		patience = wiring.Endless
+	s := &sdk{r: r, host: host, w: w, began: time.Now()}
+	if stream {
+		c.Open = func(_ context.Context, raw json.RawMessage) (*streamjson.Live, error) { return s.open(open, raw) }
+		c.Abandoned = r.e.abandoned
+	}
+	surface := streamjson.New(c)
+	w.HookStarted = surface.HookStarted
+	if r.o.Mirror {
+		w.Mirror = surface.Mirror
+	}
+	s.patience = wiring.Bounded
+	if stream {
+		s.patience = wiring.Endless
 		err = surface.Stream(ctx, r.e.Stdin)
-	default:
-		conv.Ready(ctx)
-		err = r.begin(ctx, conv, surface, w, prompt)
+	} else if err = r.once(open, s, surface, prompt); err != nil && s.conv == nil {
+		return err
 	}
 	if err != nil {
 		callOff()
 	}
-	err = errors.Join(r.ended(ctx, err), conv.Close())
+	err = errors.Join(r.ended(ctx, err), s.close())
 	if err == nil && surface.Failed() {
 		return &failure{exitError}
 	}
@@ -145,16 +141,38 @@ func (r *headless) run(ctx context.Context) error {
 
 const noPrompt = "input must be provided either through stdin or as a prompt argument when using --print"
 
-// begin runs the prompt. There may be none where the session ends with a call
+// once runs one prompt. There may be none where the session ends with a call
 // that a hook has put off.
-func (r *headless) begin(ctx context.Context, conv *wiring.Conversation, s *streamjson.Surface, w *wiring.Options, prompt string) error {
+func (r *headless) once(ctx context.Context, s *sdk, surface *streamjson.Surface, prompt string) error {
+	conv, err := wiring.Open(ctx, s.w)
+	if err != nil {
+		return r.failed(err)
+	}
+	s.conv = conv
+	if r.o.InitOnly {
+		conv.SetUp(ctx)
+		return nil
+	}
+	conv.Ready(ctx)
+	live := &streamjson.Live{Engine: conv.Engine, Commands: conv.Commands, Next: s.next, Facts: func() streamjson.Facts { return facts(conv) }}
 	switch {
 	case prompt != "":
-		return s.Prompt(ctx, w.User(prompt))
+		return surface.Prompt(ctx, live, s.w.User(prompt))
 	case conv.Engine.Deferring():
-		return s.Prompt(ctx, nil)
+		return surface.Prompt(ctx, live, nil)
 	}
 	return &usageError{noPrompt}
+}
+
+// longPatience is how long a question may stay without an answer when
+// HEW_HOST_TIMEOUT_MS says nothing: people sleep over some.
+const longPatience = 24 * time.Hour
+
+func (r *headless) patience() time.Duration {
+	if n, err := strconv.Atoi(r.e.getenv("HEW_HOST_TIMEOUT_MS")); err == nil && n > 0 {
+		return time.Duration(n) * time.Millisecond
+	}
+	return longPatience
 }
 
 // ended turns a signal into its exit code.
@@ -383,8 +401,12 @@ func facts(c *wiring.Conversation) streamjson.Facts {
 	for _, s := range c.Engine.Offered() {
 		names = append(names, s.Name)
 	}
+	var agents []string
+	for _, a := range c.Agents() {
+		agents = append(agents, a.Name)
+	}
 	return streamjson.Facts{
-		Servers: serverFacts(c), Plugins: pluginFacts(c),
+		Servers: serverFacts(c), Plugins: pluginFacts(c), Agents: agents, Delegate: c.Delegate(),
 		Cwd: c.Engine.Place().Cwd, Tools: names, Model: c.Engine.Model().ID, PermissionMode: c.Engine.Mode(),
 		APIKeySource: c.KeySource, Version: Version(), OutputStyle: c.Style, Memory: c.Notes, Additional: c.Additional, Commands: c.Commands.Names(),
 	}

@@ -157,16 +157,16 @@ func converse(t *testing.T, model *script.Model, own tool.Tool, l policy.Layer) 
 	})
 	var out bytes.Buffer
 	s := streamjson.New(streamjson.Config{
-		Engine: e, Out: &out, Format: streamjson.StreamJSON, Verbose: true, Now: time.Now, NewID: session.NewID,
-		Facts: func() streamjson.Facts {
-			var names []string
-			for _, spec := range e.Offered() {
-				names = append(names, spec.Name)
-			}
-			return streamjson.Facts{Cwd: dir, Tools: names}
-		},
+		Out: &out, Format: streamjson.StreamJSON, Verbose: true, Now: time.Now, NewID: session.NewID,
 	})
-	if err := s.Prompt(t.Context(), msg.User(session.NewID(), time.Now(), "shout")); err != nil {
+	live := &streamjson.Live{Engine: e, Facts: func() streamjson.Facts {
+		var names []string
+		for _, spec := range e.Offered() {
+			names = append(names, spec.Name)
+		}
+		return streamjson.Facts{Cwd: dir, Tools: names}
+	}}
+	if err := s.Prompt(t.Context(), live, msg.User(session.NewID(), time.Now(), "shout")); err != nil {
 		t.Fatal(err)
 	}
 	return out.String()

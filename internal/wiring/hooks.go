@@ -37,6 +37,7 @@ type hooks struct {
 	effort string
 	tasks  []event.TaskChanged // commands that run in the background
 	opened string              // how the session began, when not as the process did
+	leave  func()              // takes the host's hooks away
 	with   []*msg.Message      // what hooks said at the start of a session that had no prompt yet
 	seen   filesSeen           // what FileChanged is told of
 	set    bool                // the Setup hooks have run
@@ -63,8 +64,12 @@ func (b *build) listen(ctx context.Context, specs []tool.Spec) {
 	if told := b.o.HookStarted; told != nil {
 		c.Started = func(s hook.Started) { told(s.ID, s.Event, s.Name) }
 	}
+	c.Host = b.o.HookCallback
 	h.d = hook.New(c)
 	h.d.Load(b.hookSources(b.settings))
+	if b.o.HostHooks != nil {
+		h.hostHooks(b.o.HostHooks)
+	}
 	h.files = watch(b.settings)
 	b.hooks = h
 	b.conv.close = append(b.conv.close, func() error { return h.end(ctx) })

@@ -38,6 +38,8 @@ type servers struct {
 	ready  bool // the pool below was made
 	pool   []tool.Tool
 	held   map[string]bool // notices of changed tools that were given
+	// dynamic are servers that the host has set, off those that it has switched off.
+	dynamic, off map[string]mcp.Entry
 }
 
 // serverConfig says where servers are configured.
@@ -58,9 +60,9 @@ func (b *build) connect(ctx context.Context) error {
 	for _, f := range faults {
 		b.notice(f)
 	}
-	s := &servers{b: b, found: found, wait: b.mcpTimeout(), held: map[string]bool{}}
+	s := &servers{b: b, found: found, wait: b.mcpTimeout(), held: map[string]bool{}, dynamic: map[string]mcp.Entry{}, off: map[string]mcp.Entry{}}
 	s.cfg = mcptool.Config{MaxText: b.mcpText(), Save: writeFile, Deferred: true}
-	s.awaited = func(e mcp.Entry) bool { return e.AlwaysLoad || e.Scope == mcp.ScopeFlag }
+	s.awaited = func(e mcp.Entry) bool { return e.AlwaysLoad || e.Scope == mcp.ScopeFlag || e.Scope == mcp.ScopeSDK }
 	if b.env("MCP_CONNECTION_NONBLOCKING") == "0" {
 		s.awaited = func(mcp.Entry) bool { return true }
 	}
@@ -81,6 +83,7 @@ func (b *build) connect(ctx context.Context) error {
 		case server.Rejected, server.Off, server.Denied:
 		}
 	}
+	b.addHostServers(s)
 	if len(waiting) > 0 {
 		b.notice("not started, because nobody has approved them: MCP servers " + strings.Join(waiting, ", ") + "; hew mcp list shows them, hew mcp approve NAME agrees")
 	}
@@ -346,6 +349,9 @@ func (c *Conversation) Servers() []ServerRow {
 			state = string(mcp.Disabled)
 		}
 		out = append(out, ServerRow{f.Entry.Name, state, f.Why, string(f.Entry.Scope)})
+	}
+	for _, name := range c.mcp.switchedOff() {
+		out = append(out, ServerRow{Name: name, State: string(mcp.Disabled), Detail: "switched off by the host"})
 	}
 	for _, o := range c.mcp.set.Servers() {
 		st := o.Status()

@@ -57,11 +57,14 @@ func (b *build) resumed(cfg *engine.Config) {
 // system is the system prompt: the recorded one unless the command line asks
 // for another.
 func (b *build) system() []string {
-	asked := b.o.SystemGiven || b.o.AppendPrompt != "" || b.o.Bare
+	asked := b.o.SystemGiven || b.o.AppendPrompt != "" || b.o.Bare || b.o.SystemBlocks != nil
 	if b.past != nil && len(b.past.System) > 0 && !asked {
 		return b.past.System
 	}
-	if b.o.Bare && !b.o.SystemGiven {
+	if b.o.SystemBlocks != nil {
+		return append(slices.Clone(b.o.SystemBlocks), prompt.System(prompt.Config{Append: b.o.AppendPrompt})[2:]...)
+	}
+	if (b.o.Bare || b.o.Minimal) && !b.o.SystemGiven {
 		text := "Working directory: " + b.place.Cwd + "\nToday's date: " + b.o.Now().Format("2006-01-02")
 		return prompt.System(prompt.Config{Replace: text, Append: b.o.AppendPrompt})
 	}

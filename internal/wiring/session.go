@@ -77,6 +77,7 @@ func unwritable(err error) bool {
 
 func (b *build) opened(log *session.Log) {
 	b.log, b.closeLog = log, sync.OnceValue(log.Close)
+	log.Mirror(b.o.Mirror)
 	if !b.o.Bare {
 		b.conv.close = append(b.conv.close, b.clean)
 	}
@@ -156,7 +157,7 @@ func (b *build) fork(from *session.Summary) error {
 		return err
 	}
 	b.opened(log)
-	return nil
+	return b.mirrorAll(log.Path())
 }
 
 // tasksDir is where background commands of the session write.

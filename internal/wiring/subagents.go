@@ -442,6 +442,7 @@ func (c *child) record(cfg *engine.Child, past *session.Conversation) error {
 		return fmt.Errorf("open the subagent's transcript: %w", err)
 	}
 	c.log, c.ends = log, append(c.ends, log.Close)
+	log.Mirror(b.o.Mirror)
 	meta, err := json.Marshal(c.meta())
 	if err != nil {
 		return err // plain values: cannot fail

@@ -234,6 +234,7 @@ func (b *build) taskChanges() []event.TaskChanged {
 	for _, n := range b.background.Changes() {
 		tasks = append(tasks, change(n))
 		b.hooks.follow(change(n))
+		b.await(n)
 	}
 	return tasks
 }

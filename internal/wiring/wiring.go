@@ -19,6 +19,7 @@ import (
 	"github.com/hew-agent/hew/internal/action/builtin"
 	"github.com/hew-agent/hew/internal/action/gate"
 	"github.com/hew-agent/hew/internal/action/gate/classify"
+	"github.com/hew-agent/hew/internal/action/hook"
 	"github.com/hew-agent/hew/internal/action/policy/shellread"
 	"github.com/hew-agent/hew/internal/action/task"
 	"github.com/hew-agent/hew/internal/backend/fsys"
@@ -70,8 +71,17 @@ type Options struct {
 	AskServers bool
 	// MoreServers come from plugins and agents. Optional.
 	MoreServers []mcp.Entry
-	// HostServers opens connections to servers in the host's process. Optional.
+	// InHost are servers in the host's process, and HostServers opens a connection
+	// to one of them. Optional together.
+	InHost      []mcp.Entry
 	HostServers func(ctx context.Context, name string) (mcp.Frames, error)
+	// HostHooks are hooks whose callbacks are in the host, as hook.Source has them,
+	// and HookCallback runs one. Optional together.
+	HostHooks    json.RawMessage
+	HookCallback func(ctx context.Context, c hook.HostCall) (json.RawMessage, error)
+	// Mirror is told each line of each transcript once it is written; see
+	// session.Log. Optional.
+	Mirror func(path string, line []byte)
 	// ServersChanged is told of changes of MCP servers, from any goroutine. Optional.
 	ServersChanged func()
 	// PromptTool is the tool that answers in the place of Asker, "" for none.
@@ -92,6 +102,10 @@ type Options struct {
 	// SystemPrompt replaces hew's own when SystemGiven; AppendPrompt follows it.
 	SystemPrompt, AppendPrompt string
 	SystemGiven                bool
+	// SystemBlocks replaces SystemPrompt by several texts. Minimal asks for a prompt
+	// of a few lines; a resumed session keeps the one that it has.
+	SystemBlocks []string
+	Minimal      bool
 	// Schema is what the run's structured output must fit, nil for none.
 	Schema json.RawMessage
 	Bare   bool
@@ -148,6 +162,9 @@ func (o *Options) userHome() string {
 	return o.getenv("USERPROFILE")
 }
 
+// defaultStyle is the output style when nobody has chosen one.
+const defaultStyle = "default"
+
 // Conversation is an engine and what belongs to it.
 type Conversation struct {
 	Engine *engine.Engine
@@ -200,6 +217,7 @@ type build struct {
 	bound          *boundary // nil without a sandbox
 	runner         *shell.Runner
 	background     task.List
+	stirred        chan struct{}      // a value after the end of background work
 	writes         sync.Mutex         // held from the look at a file to its writing, by all agents
 	pool           []tool.Tool        // all tools of the main conversation
 	crew           *subagents         // nil in a bare run
@@ -238,7 +256,7 @@ func (b *build) notice(text string) {
 // to a model and, for a new session, nothing was written. When ctx has ended,
 // Close does not wait for background commands.
 func Open(ctx context.Context, o *Options) (*Conversation, error) {
-	b := &build{o: o, conv: &Conversation{}, facts: shellread.NewReader(rememberedCommands), keeps: true}
+	b := &build{o: o, conv: &Conversation{Style: defaultStyle}, stirred: make(chan struct{}, 1), facts: shellread.NewReader(rememberedCommands), keeps: true}
 	c, err := b.open(ctx)
 	if err != nil {
 		return nil, errors.Join(err, b.conv.Close())

@@ -188,6 +188,8 @@ type Engine struct {
 	model string
 	// lentModel and lentEffort take the place of the conversation's own for a while.
 	lentModel, lentEffort string
+	// thinks is how models are asked to think.
+	thinks provider.Thinking
 	// broken is the reason for the next request not to extend the last one; it
 	// holds until a reply shows that a request with it was taken. sent is the
 	// prefix of that one, sending that of the newest request.
@@ -211,7 +213,7 @@ func New(c Config) *Engine {
 	e := &Engine{
 		c: c, ledger: newLedger(), defs: map[string]provider.ToolDef{}, began: c.Now(),
 		late:  prompt.NewLate(prompt.LateConfig{Sources: c.Sources, Now: c.Now, NewID: c.NewID}),
-		model: c.Model.Name, place: c.Place, history: c.History, started: len(c.History) > 0 && c.Start == nil,
+		model: c.Model.Name, thinks: c.Model.Thinking, place: c.Place, history: c.History, started: len(c.History) > 0 && c.Start == nil,
 	}
 	if e.started {
 		e.broken, e.sent, e.deferred = c.Break, c.Sent, c.Deferred
@@ -379,6 +381,26 @@ func (e *Engine) Steer(m *msg.Message) { e.queue.add(m) }
 
 // Queued takes the oldest message that no run has taken up, nil when there is none.
 func (e *Engine) Queued() *msg.Message { return e.queue.next() }
+
+// Waiting are the ids of the messages that no run has taken up, oldest first.
+func (e *Engine) Waiting() []string { return e.queue.ids() }
+
+// Withdraw takes back a message that no run has taken up. It is false for any other.
+func (e *Engine) Withdraw(id string) bool { return e.queue.drop(id) }
+
+// Thinking is how models are asked to think.
+func (e *Engine) Thinking() provider.Thinking {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.thinks
+}
+
+// SetThinking changes it from the next request on.
+func (e *Engine) SetThinking(t provider.Thinking) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.thinks = t
+}
 
 // Interrupt ends the running run, if any, and keeps everything: history, what
 // was said so far, what is queued.

@@ -39,3 +39,27 @@ func (q *queue) next() *msg.Message {
 	q.list = q.list[1:]
 	return m
 }
+
+// ids lists what waits, oldest first.
+func (q *queue) ids() []string {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	out := make([]string, len(q.list))
+	for i, m := range q.list {
+		out[i] = m.ID
+	}
+	return out
+}
+
+// drop takes a message out; false when it does not wait here.
+func (q *queue) drop(id string) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for i, m := range q.list {
+		if m.ID == id {
+			q.list = append(q.list[:i:i], q.list[i+1:]...)
+			return true
+		}
+	}
+	return false
+}

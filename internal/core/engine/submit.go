@@ -300,7 +300,7 @@ func (e *Engine) lay(history []*msg.Message, a loop.Attempt) *provider.Request {
 		r.MaxTokens = m.DefaultOutput
 	}
 	if !a.Plain {
-		r.Thinking = thinking(e.c.Model.Thinking, m, r.MaxTokens)
+		r.Thinking = thinking(e.Thinking(), m, r.MaxTokens)
 	}
 	if !m.Effort {
 		r.Effort = ""

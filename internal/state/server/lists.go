@@ -38,6 +38,10 @@ func readLists(s *settings.Settings) lists {
 	return l
 }
 
+// Forbids says why the settings forbid a server that comes while the session
+// runs, "" when they do not.
+func Forbids(c Config, e mcp.Entry) string { return readLists(c.Values).denies(e) }
+
 // readRule never fails: a rule that cannot be read matches nothing.
 func readRule(raw json.RawMessage) rule {
 	var r rule

@@ -25,6 +25,8 @@ type Log struct {
 	f    *os.File
 	disk growing // f
 	lock *lock
+	// copied is told every line that was written; see Mirror.
+	copied func(path string, line []byte)
 	// torn is set while the file does not end with a newline; the next line then begins with one.
 	torn bool
 	buf  []byte
@@ -120,6 +122,17 @@ func endsTorn(f *os.File) bool {
 	return err != nil || last[0] != '\n'
 }
 
+// Mirror tells copied each line that is appended from now on, after it is in the
+// file and in the order of the file. copied must not keep line, nor append.
+func (l *Log) Mirror(copied func(path string, line []byte)) {
+	if l == nil {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.copied = copied
+}
+
 // ID is the session id, "" for a nil Log.
 func (l *Log) ID() string {
 	if l == nil {
@@ -157,6 +170,9 @@ func (l *Log) Append(lines ...[]byte) error {
 	for _, line := range lines {
 		if err := l.write(line); err != nil {
 			return failed("append to transcript", l.path, err)
+		}
+		if l.copied != nil {
+			l.copied(l.path, line)
 		}
 	}
 	return nil

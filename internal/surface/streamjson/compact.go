@@ -46,7 +46,7 @@ func (p *Printer) compacted(e event.Event, b event.Compacted) {
 	p.write(struct {
 		envelope
 		Meta meta `json:"compact_metadata"`
-	}{envelope{"system", "compact_boundary", b.Boundary, p.session()}, m})
+	}{envelope{"system", "compact_boundary", b.Boundary, p.id()}, m})
 	if b.Summary != nil {
 		p.user(e, b.Summary, nil, true, false)
 	}

@@ -3,41 +3,69 @@ package streamjson
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"sync"
+	"time"
 
-	"github.com/hew-agent/hew/internal/core/engine"
 	"github.com/hew-agent/hew/internal/event"
 	"github.com/hew-agent/hew/internal/tool"
 )
 
 // Host is the program on the other side of stdin and stdout. It answers
-// questions (Host is an event.Asker) and steers the conversation by control
-// requests, which are served on the reader's goroutine and never wait.
+// questions (Host is an event.Asker), fills forms, runs hooks and servers that
+// live in it, and steers the conversation by control requests.
 type Host struct {
 	newID func() string
+	// patience bounds how long a person may think about a question.
+	patience time.Duration
+	// greeted is closed when the host has its answer to initialize: what hew asks
+	// by itself comes after it.
+	greeted chan struct{}
+	once    sync.Once
 
 	mu      sync.Mutex
 	p       *Printer
-	e       *engine.Engine
 	pending map[string]chan json.RawMessage
+	// gone is set once nothing can be answered any more.
+	gone    error
+	servers map[string]*hostServer
+	serving map[string]context.CancelFunc
 }
 
-// NewHost makes a host. It can ask once a Surface has taken it up.
-func NewHost(newID func() string) *Host {
-	return &Host{newID: newID, pending: map[string]chan json.RawMessage{}}
+// NewHost makes a host. It can ask once a Surface has taken it up. A question
+// that stays without an answer for patience counts as refused.
+func NewHost(newID func() string, patience time.Duration) *Host {
+	return &Host{
+		newID: newID, patience: patience, greeted: make(chan struct{}),
+		pending: map[string]chan json.RawMessage{}, servers: map[string]*hostServer{}, serving: map[string]context.CancelFunc{},
+	}
 }
 
-func (h *Host) attach(p *Printer, e *engine.Engine) {
+func (h *Host) attach(p *Printer) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.p, h.e = p, e
+	h.p = p
 }
 
-func (h *Host) parts() (*Printer, *engine.Engine) {
+// greet says that hew may ask from now on.
+func (h *Host) greet() { h.once.Do(func() { close(h.greeted) }) }
+
+var errGone = errors.New("the host has closed its input, so nobody can answer")
+
+// leave ends all questions: the host has closed its input.
+func (h *Host) leave() {
+	h.greet()
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.p, h.e
+	h.gone = errGone
+	for id, ch := range h.pending {
+		delete(h.pending, id)
+		close(ch)
+	}
+	for _, s := range h.servers {
+		s.end()
+	}
 }
 
 type controlOut struct {
@@ -48,42 +76,81 @@ type controlOut struct {
 
 // Ask asks the host program whether a call may run.
 func (h *Host) Ask(ctx context.Context, q event.Question) (event.Answer, error) {
-	raw, err := h.put(ctx, q.Title, ask(q))
+	raw, err := h.asked(ctx, q.Title, ask(q))
 	if err != nil {
 		return event.Answer{}, err
 	}
 	return answer(raw)
 }
 
+// asked puts a question to the person behind the host, whose patience has an end.
+func (h *Host) asked(ctx context.Context, about string, body any) (json.RawMessage, error) {
+	if h.patience > 0 {
+		late := fmt.Errorf("the host has not answered within %v", h.patience)
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, h.patience, late)
+		defer cancel()
+	}
+	return h.put(ctx, about, body)
+}
+
 // put puts one question to the host and waits for the raw answer.
 func (h *Host) put(ctx context.Context, about string, body any) (json.RawMessage, error) {
-	p, _ := h.parts()
-	if p == nil {
-		return nil, fmt.Errorf("ask the host about %s: it is not connected", about)
-	}
 	id := h.newID()
 	ch := make(chan json.RawMessage, 1)
 	h.mu.Lock()
-	h.pending[id] = ch
+	p, gone := h.p, h.gone
+	if gone == nil && p != nil {
+		h.pending[id] = ch
+	}
 	h.mu.Unlock()
-	defer func() {
+	switch {
+	case gone != nil:
+		return nil, gone
+	case p == nil:
+		return nil, fmt.Errorf("ask the host about %s: it is not connected", about)
+	}
+	p.write(controlOut{"control_request", id, body})
+	select {
+	case raw, ok := <-ch:
+		if !ok {
+			return nil, errGone
+		}
+		return raw, nil
+	case <-ctx.Done():
 		h.mu.Lock()
 		delete(h.pending, id)
 		h.mu.Unlock()
-	}()
-	p.write(controlOut{"control_request", id, body})
-	select {
-	case raw := <-ch:
-		return raw, nil
-	case <-ctx.Done():
 		p.write(controlOut{"control_cancel_request", id, nil})
 		return nil, context.Cause(ctx)
 	}
 }
 
+// reply is the body of a control response.
+type reply struct {
+	Subtype  string          `json:"subtype"`
+	Error    string          `json:"error"`
+	Response json.RawMessage `json:"response"`
+}
+
+// unpack reads a response; one that says "error" is an error.
+func unpack(raw json.RawMessage, into any) error {
+	var r reply
+	if err := json.Unmarshal(raw, &r); err != nil {
+		return fmt.Errorf("the answer is not an object: %w", err)
+	}
+	if r.Subtype == "error" {
+		return fmt.Errorf("the host failed to answer: %s", r.Error)
+	}
+	if len(r.Response) == 0 {
+		return nil
+	}
+	return json.Unmarshal(r.Response, into)
+}
+
 // Fill puts the form of an MCP server to the host program.
 func (h *Host) Fill(ctx context.Context, f event.Form) (event.FormAnswer, error) {
-	raw, err := h.put(ctx, "a form of the MCP server "+f.Server, struct {
+	raw, err := h.asked(ctx, "a form of the MCP server "+f.Server, struct {
 		Subtype string          `json:"subtype"`
 		Server  string          `json:"mcp_server_name"`
 		Message string          `json:"message"`
@@ -96,20 +163,13 @@ func (h *Host) Fill(ctx context.Context, f event.Form) (event.FormAnswer, error)
 		return event.FormAnswer{}, err
 	}
 	var in struct {
-		Subtype  string `json:"subtype"`
-		Error    string `json:"error"`
-		Response struct {
-			Action  string          `json:"action"`
-			Content json.RawMessage `json:"content"`
-		} `json:"response"`
+		Action  string          `json:"action"`
+		Content json.RawMessage `json:"content"`
 	}
-	if err := json.Unmarshal(raw, &in); err != nil {
-		return event.FormAnswer{}, fmt.Errorf("the host's answer to a form: %w", err)
+	if err := unpack(raw, &in); err != nil {
+		return event.FormAnswer{}, fmt.Errorf("a form of the MCP server %s: %w", f.Server, err)
 	}
-	if in.Subtype == "error" {
-		return event.FormAnswer{}, fmt.Errorf("the host failed to answer: %s", in.Error)
-	}
-	return event.FormAnswer{Action: in.Response.Action, Content: in.Response.Content}, nil
+	return event.FormAnswer{Action: in.Action, Content: in.Content}, nil
 }
 
 type canUseTool struct {
@@ -140,30 +200,23 @@ func ask(q event.Question) canUseTool {
 
 func answer(raw json.RawMessage) (event.Answer, error) {
 	var in struct {
-		Subtype  string `json:"subtype"`
-		Error    string `json:"error"`
-		Response struct {
-			Behavior  string             `json:"behavior"`
-			Input     json.RawMessage    `json:"updatedInput"`
-			Updates   []event.Suggestion `json:"updatedPermissions"`
-			Message   string             `json:"message"`
-			Interrupt bool               `json:"interrupt"`
-		} `json:"response"`
+		Behavior  string             `json:"behavior"`
+		Input     json.RawMessage    `json:"updatedInput"`
+		Updates   []event.Suggestion `json:"updatedPermissions"`
+		Message   string             `json:"message"`
+		Interrupt bool               `json:"interrupt"`
 	}
-	if err := json.Unmarshal(raw, &in); err != nil {
-		return event.Answer{}, fmt.Errorf("the host's permission answer: %w", err)
+	if err := unpack(raw, &in); err != nil {
+		return event.Answer{}, fmt.Errorf("a permission question: %w", err)
 	}
-	if in.Subtype == "error" {
-		return event.Answer{}, fmt.Errorf("the host failed to answer: %s", in.Error)
-	}
-	a := event.Answer{Input: in.Response.Input, Updates: in.Response.Updates, Message: in.Response.Message, Interrupt: in.Response.Interrupt}
-	switch in.Response.Behavior {
+	a := event.Answer{Input: in.Input, Updates: in.Updates, Message: in.Message, Interrupt: in.Interrupt}
+	switch in.Behavior {
 	case "allow":
 		a.Behavior = tool.Allow
 	case "deny":
 		a.Behavior = tool.Deny
 	default:
-		return event.Answer{}, fmt.Errorf("the host's permission answer has behavior %q, want allow or deny", in.Response.Behavior)
+		return event.Answer{}, fmt.Errorf("the host's permission answer has behavior %q, want allow or deny", in.Behavior)
 	}
 	return a, nil
 }
@@ -184,61 +237,4 @@ func (h *Host) response(raw json.RawMessage) {
 	if ch != nil {
 		ch <- raw
 	}
-}
-
-type controlResponse struct {
-	Subtype   string `json:"subtype"`
-	RequestID string `json:"request_id"`
-	Response  any    `json:"response,omitempty"`
-	Error     string `json:"error,omitempty"`
-	Code      string `json:"error_code,omitempty"`
-}
-
-// request serves one control request.
-func (h *Host) request(id string, raw json.RawMessage) {
-	p, e := h.parts()
-	if p == nil {
-		return
-	}
-	var in struct {
-		Subtype string  `json:"subtype"`
-		Mode    string  `json:"mode"`
-		Model   *string `json:"model"`
-	}
-	out := controlResponse{Subtype: "success", RequestID: id}
-	if err := json.Unmarshal(raw, &in); err != nil {
-		out.Subtype, out.Error, out.Code = "error", "the request is not an object: "+err.Error(), "invalid_request"
-	} else if res, err := h.serve(p, e, in.Subtype, in.Mode, in.Model); err != nil {
-		out.Subtype, out.Error, out.Code = "error", err.Error(), "unsupported_request"
-	} else {
-		out.Response = res
-	}
-	p.write(struct {
-		Type     string          `json:"type"`
-		Response controlResponse `json:"response"`
-	}{"control_response", out})
-}
-
-func (h *Host) serve(p *Printer, e *engine.Engine, subtype, mode string, model *string) (any, error) {
-	switch subtype {
-	case "interrupt":
-		e.Interrupt()
-		return map[string]any{"still_queued": []string{}}, nil
-	case "set_permission_mode":
-		if err := e.SetMode(mode); err != nil {
-			return nil, err
-		}
-		p.status("", e.Mode())
-		return map[string]string{"mode": e.Mode()}, nil
-	case "set_model":
-		name := "default"
-		if model != nil && *model != "" {
-			name = *model
-		}
-		if err := e.SetModel(context.Background(), name, "sdk", nil); err != nil {
-			return nil, err
-		}
-		return map[string]string{"model": e.Model().ID}, nil
-	}
-	return nil, fmt.Errorf("control request %q is not supported", subtype)
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 	"time"
 
@@ -33,6 +34,9 @@ type Facts struct {
 	APIKeySource   string
 	Version        string
 	OutputStyle    string
+	// Agents are the names of the subagents, Delegate that of the tool that starts them.
+	Agents   []string
+	Delegate string
 	// Commands are the names of the slash commands.
 	Commands []string
 	// Servers are the MCP servers.
@@ -97,7 +101,15 @@ type envelope struct {
 }
 
 func (p *Printer) head(kind, subtype string) envelope {
-	return envelope{kind, subtype, p.newID(), p.session()}
+	return envelope{kind, subtype, p.newID(), p.id()}
+}
+
+// id is that of the session.
+func (p *Printer) id() string {
+	p.mu.Lock()
+	session := p.session
+	p.mu.Unlock()
+	return session()
 }
 
 // Server is an MCP server and how it is doing.
@@ -139,17 +151,32 @@ func (p *Printer) Init(f Facts) {
 		Additional     []string          `json:"additional_directories"`
 		FastMode       string            `json:"fast_mode_state"`
 	}{
-		p.head("system", "init"), f.Cwd, list(f.Tools),
+		p.head("system", "init"), f.Cwd, f.tools(),
 		append([]Server{}, f.Servers...),
 		f.Model, f.PermissionMode,
 		list(f.Commands),
 		f.APIKeySource, f.Version, f.OutputStyle,
-		[]string{},
+		list(f.Agents),
 		[]string{},
 		append([]Plugin{}, f.Plugins...),
-		[]string{},
+		Capabilities(),
 		paths, list(f.Additional), "off",
 	})
+}
+
+// Capabilities are the parts of the protocol that hosts ask for by name.
+func Capabilities() []string { return []string{"interrupt_receipt_v1", "interrupt_cancel_queued_v1"} }
+
+// tools names the tool that starts subagents as hosts know it: they look for the
+// name that it had first.
+func (f Facts) tools() []string {
+	out := list(slices.Clone(f.Tools))
+	for i, t := range out {
+		if t == f.Delegate {
+			out[i] = "Task"
+		}
+	}
+	return out
 }
 
 // list keeps an empty list from becoming null.
@@ -340,7 +367,7 @@ func (p *Printer) assistant(e event.Event, m *msg.Message) {
 		At      string      `json:"timestamp"`
 		Request string      `json:"request_id,omitempty"`
 	}{
-		envelope{"assistant", "", m.ID, p.session()},
+		envelope{"assistant", "", m.ID, p.id()},
 		wireMessage{r.ID, "message", "assistant", r.Model, blocks(m), nil, nil, r.Usage},
 		parent(e), stamp(m.Time), r.RequestID,
 	})
@@ -368,7 +395,7 @@ func (p *Printer) user(e event.Event, m *msg.Message, data json.RawMessage, synt
 		Synthetic bool            `json:"isSynthetic,omitempty"`
 		Replay    bool            `json:"isReplay,omitempty"`
 	}{
-		envelope{"user", "", m.ID, p.session()}, body{"user", blocks(m)}, parent(e), data, stamp(m.Time), synthetic, replayed,
+		envelope{"user", "", m.ID, p.id()}, body{"user", blocks(m)}, parent(e), data, stamp(m.Time), synthetic, replayed,
 	})
 }
 

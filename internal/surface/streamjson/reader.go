@@ -33,16 +33,33 @@ func (b *BadLine) Unwrap() error { return b.Err }
 // maxLine bounds an input line; images of many megabytes arrive as one line.
 const maxLine = 256 << 20
 
-// reader takes lines from the host. It never waits for a run.
+// item is one line of the host that waits its turn: a message, or a control request.
+type item struct {
+	message *msg.Message
+	id      json.RawMessage // a text or a number, as it came
+	request json.RawMessage
+}
+
+// reader takes lines from the host. It never waits: answers go to whoever waits
+// for them at once, everything else into the inbox.
 type reader struct {
 	in    io.Reader
 	host  *Host
-	take  func(*msg.Message)
+	inbox *inbox
 	newID func() string
 	now   func() time.Time
 }
 
-func (r *reader) run() error {
+// run reads to the end of the input.
+func (r *reader) run() {
+	err := r.read()
+	if r.host != nil {
+		r.host.leave()
+	}
+	r.inbox.close(err)
+}
+
+func (r *reader) read() error {
 	br := bufio.NewReaderSize(r.in, 64<<10)
 	for n := 1; ; n++ {
 		line, err := readLine(br)
@@ -82,7 +99,7 @@ func (r *reader) line(text []byte) error {
 		Type      string          `json:"type"`
 		UUID      string          `json:"uuid"`
 		Message   json.RawMessage `json:"message"`
-		RequestID string          `json:"request_id"`
+		RequestID json.RawMessage `json:"request_id"`
 		Request   json.RawMessage `json:"request"`
 		Response  json.RawMessage `json:"response"`
 	}
@@ -93,12 +110,14 @@ func (r *reader) line(text []byte) error {
 	case "user":
 		return r.user(in.UUID, in.Message)
 	case "control_request":
-		if r.host != nil {
-			r.host.request(in.RequestID, in.Request)
-		}
+		r.inbox.put(item{id: in.RequestID, request: in.Request})
 	case "control_response":
 		if r.host != nil {
 			r.host.response(in.Response)
+		}
+	case "control_cancel_request":
+		if r.host != nil {
+			r.host.withdraw(in.RequestID)
 		}
 	}
 	// Lines of any other type are left for hosts newer than this binary.
@@ -123,7 +142,7 @@ func (r *reader) user(id string, raw json.RawMessage) error {
 		id = r.newID()
 	}
 	m.ID, m.Time = id, r.now()
-	r.take(m)
+	r.inbox.put(item{message: m})
 	return nil
 }
 

@@ -34,6 +34,8 @@ type Result struct {
 	Deferred   *deferredUse          `json:"deferred_tool_use,omitempty"`
 	Queued     int                   `json:"queued_turn_count"`
 	Index      int                   `json:"result_index"`
+	// Since is ModelUsage without what was there at the last result.
+	Since map[string]modelUsage `json:"model_usage_since_last_result"`
 	// Breaks are the deliberate breaks of the cached prefix so far; a field of hew's own.
 	Breaks []prefixBreak `json:"hew_prefix_breaks,omitempty"`
 }
@@ -61,6 +63,41 @@ type modelUsage struct {
 	CostUSD      float64 `json:"costUSD"`
 	Window       int     `json:"contextWindow"`
 	MaxOutput    int     `json:"maxOutputTokens"`
+}
+
+// ModelUsage is what each model was used for, in the form that hosts know.
+func ModelUsage(cost engine.Totals) any { return figures(cost) }
+
+func figures(cost engine.Totals) map[string]modelUsage {
+	out := map[string]modelUsage{}
+	for _, m := range cost.Models {
+		u := m.Usage
+		out[m.Model.ID] = modelUsage{
+			u.InputTokens, u.OutputTokens, u.CacheReadInputTokens, u.CacheCreationInputTokens,
+			u.ServerToolUse.WebSearchRequests, m.CostUSD, m.Model.Window, m.Model.MaxOutput,
+		}
+	}
+	return out
+}
+
+// since is what the figures have grown by.
+func since(before, now map[string]modelUsage) map[string]modelUsage {
+	out := map[string]modelUsage{}
+	for id, n := range now {
+		b := before[id]
+		d := n
+		d.InputTokens -= b.InputTokens
+		d.OutputTokens -= b.OutputTokens
+		d.CacheRead -= b.CacheRead
+		d.CacheWrite -= b.CacheWrite
+		d.WebSearches -= b.WebSearches
+		d.CostUSD -= b.CostUSD
+		b.Window, b.MaxOutput = n.Window, n.MaxOutput
+		if n != b {
+			out[id] = d
+		}
+	}
+	return out
 }
 
 // outcome sorts the reasons into the result's subtypes. An API failure is, as
@@ -110,13 +147,7 @@ func (p *Printer) result(t event.Terminal, cost engine.Totals, took time.Duratio
 	if t.Status != 0 {
 		r.APIStatus = &t.Status
 	}
-	for _, m := range cost.Models {
-		u := m.Usage
-		r.ModelUsage[m.Model.ID] = modelUsage{
-			u.InputTokens, u.OutputTokens, u.CacheReadInputTokens, u.CacheCreationInputTokens,
-			u.ServerToolUse.WebSearchRequests, m.CostUSD, m.Model.Window, m.Model.MaxOutput,
-		}
-	}
+	r.ModelUsage = figures(cost)
 	for _, b := range cost.Breaks {
 		r.Breaks = append(r.Breaks, prefixBreak(b))
 	}

@@ -2,9 +2,10 @@ package streamjson
 
 import (
 	"context"
-	"errors"
+	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -18,7 +19,10 @@ import (
 
 // Config makes a headless run.
 type Config struct {
-	Engine *engine.Engine
+	// Open opens the conversation of a stream when its first line arrives. The
+	// request is nil unless that line asks to initialize.
+	Open func(ctx context.Context, initialize json.RawMessage) (*Live, error)
+
 	Out    io.Writer
 	Format Format
 	// Partial adds raw stream events, Verbose all messages to JSON, Replay the
@@ -26,24 +30,30 @@ type Config struct {
 	Partial, Verbose, Replay bool
 	// Hooks adds the hooks of all events; those of a session's start always show.
 	Hooks bool
-	Facts func() Facts
-	// Commands runs slash commands; nil sends them to the model as text.
-	Commands *command.Book
-	Host     *Host
-	// Next waits for what the conversation goes on with by itself between two
-	// runs; nil tells that there is nothing, or no patience left. Optional.
-	Next  func(ctx context.Context) *msg.Message
+	// States adds a line when a run begins and one when hew waits for a message.
+	States bool
+	// Abandoned returns true once nobody reads the output any more, and false when
+	// ctx ends. It is asked when the input has ended. Optional.
+	Abandoned func(ctx context.Context) bool
+	// Host is the program at the other end of a stream, else nil.
+	Host  *Host
 	Now   func() time.Time
 	NewID func() string
 }
 
 // Surface is one headless client of one conversation.
 type Surface struct {
-	c     Config
-	p     *Printer
-	count int
-	last  bool // the last result was an error
-	held  held
+	c      Config
+	p      *Printer
+	live   *Live
+	model  string // of the start
+	count  int
+	last   bool // the last result was an error
+	before map[string]modelUsage
+	held   held
+	idle   rest
+	beside sync.WaitGroup
+	stirs  chan struct{} // something is queued
 	// unsaid is the newest result of a run of one prompt: formats that have one
 	// result say the last.
 	unsaid *Result
@@ -79,13 +89,44 @@ func (h *held) next() *msg.Message {
 	return m
 }
 
+func (h *held) ids() []string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	var out []string
+	for _, m := range h.list {
+		out = append(out, m.ID)
+	}
+	return out
+}
+
+// drop takes a message out; false when it is not held.
+func (h *held) drop(id string) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	i := slices.IndexFunc(h.list, func(m *msg.Message) bool { return m.ID == id })
+	if i < 0 {
+		return false
+	}
+	h.list = slices.Delete(h.list, i, i+1)
+	return true
+}
+
 // New makes the surface.
 func New(c Config) *Surface {
-	p := &Printer{session: c.Engine.Session, partial: c.Partial, replay: c.Replay, hooks: c.Hooks, newID: c.NewID, now: c.Now, w: c.Out}
+	s := &Surface{c: c, stirs: make(chan struct{}, 1), before: map[string]modelUsage{}}
+	s.p = &Printer{session: func() string { return "" }, partial: c.Partial, replay: c.Replay, hooks: c.Hooks, newID: c.NewID, now: c.Now, w: c.Out}
 	if c.Host != nil {
-		c.Host.attach(p, c.Engine)
+		c.Host.attach(s.p)
 	}
-	return &Surface{c: c, p: p}
+	return s
+}
+
+// take takes up the open conversation.
+func (s *Surface) take(l *Live) {
+	s.p.mu.Lock()
+	s.p.session = l.Engine.Session
+	s.p.mu.Unlock()
+	s.live, s.model = l, l.Engine.Model().ID
 }
 
 // Failed tells whether the last run ended with an error, which makes the
@@ -95,15 +136,16 @@ func (s *Surface) Failed() bool { return s.last }
 // Prompt runs one prompt, then what the conversation goes on with by itself,
 // and writes what the format asks for; nil takes up the call that a hook has put
 // off. The error is the output's: the reader has gone.
-func (s *Surface) Prompt(ctx context.Context, m *msg.Message) error {
+func (s *Surface) Prompt(ctx context.Context, l *Live, m *msg.Message) error {
+	s.take(l)
 	source := "sdk"
 	for {
 		if err := s.run(ctx, engine.Input{Message: m, Source: source}); err != nil {
 			return err
 		}
 		m, source = nil, automatic
-		if s.c.Next != nil && !s.last {
-			m = s.c.Next(ctx)
+		if s.live.Next != nil && !s.last {
+			m = s.live.Next(ctx)
 		}
 		if m == nil {
 			return s.say()
@@ -118,11 +160,12 @@ func (s *Surface) run(ctx context.Context, in engine.Input) error {
 	began := s.c.Now()
 	stream := s.c.Format == StreamJSON
 	if stream {
-		s.p.Init(s.c.Facts())
+		s.state("running")
+		s.p.Init(s.live.Facts())
 	}
-	submit := s.c.Engine.Submit
-	if s.c.Commands != nil && in.Message != nil {
-		submit = s.c.Commands.Submit
+	submit := s.live.Engine.Submit
+	if s.live.Commands != nil && in.Message != nil {
+		submit = s.live.Commands.Submit
 	}
 	for ev := range submit(ctx, in) {
 		if stream {
@@ -135,12 +178,17 @@ func (s *Surface) run(ctx context.Context, in engine.Input) error {
 			return s.p.Err()
 		}
 	}
+	if stream {
+		s.state("idle")
+	}
 	return s.p.Err()
 }
 
 // end writes the result.
 func (s *Surface) end(t event.Terminal, took time.Duration) {
-	r := s.p.result(t, s.c.Engine.Costs(), took, s.count)
+	r := s.p.result(t, s.live.Engine.Costs(), took, s.count)
+	r.Queued = len(s.live.Engine.Waiting()) + len(s.held.ids())
+	r.Since, s.before = since(s.before, r.ModelUsage), r.ModelUsage
 	s.count++
 	s.last = r.IsError
 	switch s.c.Format {
@@ -187,88 +235,4 @@ func (s *Surface) text(r Result) {
 	if _, err := io.WriteString(s.p.w, out); err != nil {
 		s.p.err = fmt.Errorf("write to the output: %w", err)
 	}
-}
-
-// Stream reads user messages and control requests from in until it ends, and
-// runs each prompt. What arrives while a run is under way joins it at its next
-// boundary, or becomes a run of its own.
-func (s *Surface) Stream(ctx context.Context, in io.Reader) error {
-	arrived := make(chan struct{}, 1)
-	read := make(chan error, 1)
-	r := &reader{in: in, host: s.c.Host, newID: s.c.NewID, now: s.c.Now, take: func(m *msg.Message) {
-		if !s.held.keep(m, s.c.Commands) {
-			s.c.Engine.Steer(m)
-		}
-		select {
-		case arrived <- struct{}{}:
-		default:
-		}
-	}}
-	go func() { read <- r.run() }()
-	for {
-		if err := s.drain(ctx); err != nil {
-			return err
-		}
-		waiting, stop := context.WithCancel(ctx)
-		woke := s.wait(waiting)
-		var m *msg.Message
-		var err error
-		over := false
-		select {
-		case <-arrived:
-		case m = <-woke:
-			woke = nil
-		case err = <-read:
-			over = true
-		case <-ctx.Done():
-			over, err = true, context.Cause(ctx)
-		}
-		stop()
-		if woke != nil && s.c.Next != nil {
-			m = <-woke // what came at the same moment is not lost
-		}
-		if m != nil && ctx.Err() == nil {
-			err = errors.Join(err, s.run(ctx, engine.Input{Message: m, Source: automatic}))
-		}
-		if over && ctx.Err() == nil {
-			return errors.Join(s.drain(ctx), err)
-		}
-		if err != nil {
-			return err
-		}
-	}
-}
-
-// wait asks in the background what the conversation goes on with. Where there
-// is nothing to wait for, the answer comes only when ctx ends: input decides.
-func (s *Surface) wait(ctx context.Context) chan *msg.Message {
-	woke := make(chan *msg.Message, 1)
-	if s.c.Next == nil {
-		return woke
-	}
-	go func() {
-		m := s.c.Next(ctx)
-		if m == nil {
-			<-ctx.Done()
-		}
-		woke <- m
-	}()
-	return woke
-}
-
-// drain runs what is queued, one prompt after the other.
-func (s *Surface) drain(ctx context.Context) error {
-	for ctx.Err() == nil {
-		m := s.c.Engine.Queued()
-		if m == nil {
-			m = s.held.next()
-		}
-		if m == nil {
-			return nil
-		}
-		if err := s.run(ctx, engine.Input{Message: m, Source: "sdk"}); err != nil {
-			return err
-		}
-	}
-	return context.Cause(ctx)
 }
