@@ -399,14 +399,14 @@ func (r *headless) files(w *wiring.Options) error {
 func facts(c *wiring.Conversation) streamjson.Facts {
 	var names []string
 	for _, s := range c.Engine.Offered() {
-		names = append(names, s.Name)
+		names = append(names, c.HostName(s))
 	}
 	var agents []string
 	for _, a := range c.Agents() {
 		agents = append(agents, a.Name)
 	}
 	return streamjson.Facts{
-		Servers: serverFacts(c), Plugins: pluginFacts(c), Agents: agents, Delegate: c.Delegate(),
+		Servers: serverFacts(c), Plugins: pluginFacts(c), Agents: agents,
 		Cwd: c.Engine.Place().Cwd, Tools: names, Model: c.Engine.Model().ID, PermissionMode: c.Engine.Mode(),
 		APIKeySource: c.KeySource, Version: Version(), OutputStyle: c.Style, Memory: c.Notes, Additional: c.Additional, Commands: c.Commands.Names(),
 	}

@@ -80,7 +80,10 @@ type serverName struct {
 }
 
 func (s *sdk) toggleServer(_ context.Context, in serverName) (any, error) {
-	return nothing{}, s.conv.ToggleServer(in.Name, in.Enabled)
+	if in.Enabled {
+		return nothing{}, s.conv.SwitchOn(in.Name)
+	}
+	return nothing{}, s.conv.SwitchOff(in.Name)
 }
 
 func (s *sdk) reconnectServer(_ context.Context, in serverName) (any, error) {

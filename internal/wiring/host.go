@@ -20,6 +20,7 @@ import (
 	"github.com/hew-agent/hew/internal/core/command"
 	"github.com/hew-agent/hew/internal/event"
 	"github.com/hew-agent/hew/internal/state/settings"
+	"github.com/hew-agent/hew/internal/tool"
 )
 
 // hostHooks puts the hooks of the host in the place of those that it had.
@@ -65,8 +66,14 @@ func (c *Conversation) Agents() []AgentRow {
 	return out
 }
 
-// Delegate is the name of the tool that starts subagents.
-func (c *Conversation) Delegate() string { return agent.Spec().Name }
+// HostName is a tool's name in lists for hosts: the one that starts subagents is
+// known there by the name that it had first.
+func (c *Conversation) HostName(t tool.Spec) string {
+	if own := agent.Spec(); t.Name == own.Name && len(own.Aliases) > 0 {
+		return own.Aliases[0]
+	}
+	return t.Name
+}
 
 // Tasks are the changes of background work that no run has told of.
 func (c *Conversation) Tasks() []event.TaskChanged { return c.build.taskChanges() }

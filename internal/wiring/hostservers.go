@@ -113,26 +113,31 @@ func (s *servers) keep(e mcp.Entry) {
 	s.dynamic[e.Name] = e
 }
 
-// ToggleServer ends a server for this session, or begins it again.
-func (c *Conversation) ToggleServer(name string, on bool) error {
+// SwitchOn begins a server again that SwitchOff has ended.
+func (c *Conversation) SwitchOn(name string) error {
 	s := c.mcp
 	s.mu.Lock()
 	e, off := s.off[name]
-	if on {
-		delete(s.off, name)
-	}
+	delete(s.off, name)
 	s.mu.Unlock()
 	if off {
-		if on {
-			return s.set.Add(e)
-		}
+		return s.set.Add(e)
+	}
+	_, err := s.set.Server(name)
+	return err
+}
+
+// SwitchOff ends a server for this session.
+func (c *Conversation) SwitchOff(name string) error {
+	s := c.mcp
+	if slices.Contains(s.switchedOff(), name) {
 		return nil
 	}
 	o, err := s.set.Server(name)
-	if err != nil || on {
+	if err != nil {
 		return err
 	}
-	e = o.Entry()
+	e := o.Entry()
 	s.mu.Lock()
 	s.off[e.Name] = e
 	s.mu.Unlock()

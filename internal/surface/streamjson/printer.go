@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"slices"
 	"sync"
 	"time"
 
@@ -34,9 +33,8 @@ type Facts struct {
 	APIKeySource   string
 	Version        string
 	OutputStyle    string
-	// Agents are the names of the subagents, Delegate that of the tool that starts them.
-	Agents   []string
-	Delegate string
+	// Agents are the names of the subagents.
+	Agents []string
 	// Commands are the names of the slash commands.
 	Commands []string
 	// Servers are the MCP servers.
@@ -151,7 +149,7 @@ func (p *Printer) Init(f Facts) {
 		Additional     []string          `json:"additional_directories"`
 		FastMode       string            `json:"fast_mode_state"`
 	}{
-		p.head("system", "init"), f.Cwd, f.tools(),
+		p.head("system", "init"), f.Cwd, list(f.Tools),
 		append([]Server{}, f.Servers...),
 		f.Model, f.PermissionMode,
 		list(f.Commands),
@@ -166,18 +164,6 @@ func (p *Printer) Init(f Facts) {
 
 // Capabilities are the parts of the protocol that hosts ask for by name.
 func Capabilities() []string { return []string{"interrupt_receipt_v1", "interrupt_cancel_queued_v1"} }
-
-// tools names the tool that starts subagents as hosts know it: they look for the
-// name that it had first.
-func (f Facts) tools() []string {
-	out := list(slices.Clone(f.Tools))
-	for i, t := range out {
-		if t == f.Delegate {
-			out[i] = "Task"
-		}
-	}
-	return out
-}
 
 // list keeps an empty list from becoming null.
 func list(s []string) []string {
