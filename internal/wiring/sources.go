@@ -2,6 +2,7 @@ package wiring
 
 import (
 	"context"
+	"slices"
 
 	"github.com/hew-agent/hew/internal/action/task"
 	"github.com/hew-agent/hew/internal/state/prompt"
@@ -14,7 +15,7 @@ func (b *build) sources(ctx context.Context) []prompt.Source {
 	out := []prompt.Source{
 		&deferredTools{list: func() []tool.Spec { return b.conv.Engine.OnDemand() }},
 		agentListing{b},
-		backgroundNotices{&b.background},
+		backgroundNotices{&b.background, b.lostWork()},
 		b.mcp,
 	}
 	if b.team != nil {
@@ -32,7 +33,12 @@ func (b *build) sources(ctx context.Context) []prompt.Source {
 }
 
 // backgroundNotices tells of background work that has ended.
-type backgroundNotices struct{ work *task.List }
+type backgroundNotices struct {
+	work *task.List
+	// lost is what ran when an earlier process of this session ended; each item is
+	// said once.
+	lost []prompt.Item
+}
 
 // Name is the source's word for programs.
 func (backgroundNotices) Name() string { return "background_notice" }
@@ -43,7 +49,7 @@ func (backgroundNotices) Class() prompt.Class { return prompt.Runtime }
 // Delta is what watched commands printed and a notice of each command that has
 // ended since the last call.
 func (n backgroundNotices) Delta(context.Context, prompt.Facts) ([]prompt.Item, error) {
-	var out []prompt.Item
+	out := slices.Clone(n.lost)
 	for _, t := range append(n.work.Events(), n.work.Notices()...) {
 		out = append(out, prompt.Item{Text: t.Text, Tagged: true})
 	}

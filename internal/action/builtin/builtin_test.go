@@ -152,13 +152,16 @@ func samples(dir string) map[string]string {
 		"AskUserQuestion": `{"questions":[{"question":"q?","header":"h","options":[{"label":"a","description":"x"},{"label":"b","description":"y"}]}]}`,
 		"TaskOutput":      `{"task_id":"b1","block":false,"timeout":5}`,
 		"TaskStop":        `{"task_id":"b1"}`,
+		"CronCreate":      `{"cron":"0 9 * * 1-5","prompt":"p"}`,
+		"CronDelete":      `{"id":"x"}`,
+		"ScheduleWakeup":  `{"delaySeconds":60,"reason":"r","prompt":"p"}`,
 		"ExitPlanMode":    `{"plan":"do it"}`,
 		"ToolSearch":      `{"query":"select:NotebookEdit"}`,
 	}
 }
 
 func TestEveryToolConforms(t *testing.T) {
-	b := newBench(t, Config{Tasks: t.TempDir(), Interactive: true, Background: &task.List{}})
+	b := newBench(t, Config{Tasks: t.TempDir(), Interactive: true, Background: &task.List{}, Schedule: &task.Schedule{Now: time.Now}, More: func(string) bool { return true }})
 	good := samples(b.dir)
 	for name, tl := range b.tools {
 		t.Run(name, func(t *testing.T) {
