@@ -17,7 +17,7 @@ func (b *build) slash(ctx context.Context) *command.Book {
 	e := b.conv.Engine
 	var book *command.Book
 	p := command.Ports{
-		Clear: b.clear(ctx), AddDir: b.addDir, Memory: b.memoryFiles, Costs: e.Costs, Status: b.status,
+		Clear: b.clear(ctx), AddDir: b.addDir, Rules: b.ruleLines, AddRule: b.addRule, Memory: b.memoryFiles, Costs: e.Costs, Status: b.status,
 		Model: func() string { return e.Model().ID },
 		SetModel: func(ctx context.Context, name string, emit func(event.Event)) error {
 			return e.SetModel(ctx, name, "user", func(b event.Body) { emit(event.Event{Body: b}) })

@@ -30,6 +30,9 @@ type Ports struct {
 	SetModel func(ctx context.Context, name string, emit func(event.Event)) error
 	// AddDir makes a folder a working directory of this session, and returns its full name.
 	AddDir func(ctx context.Context, name string, emit func(event.Event)) (string, error)
+	// Rules lists the permission rules, AddRule writes one and puts it in force.
+	Rules   func() []string
+	AddRule func(list, rule, scope string) (string, error)
 	// Status is name and value of what is worth knowing about the process.
 	Status func() [][2]string
 }
@@ -78,6 +81,13 @@ func Builtin(p Ports, list func() []Command) []Command {
 		{true, Command{
 			Name: "pin", Hint: "text", About: "Say something that every compaction keeps word for word",
 			Expand: func(_ context.Context, text string, _ func(event.Event)) ([]msg.Block, error) { return pin(text) },
+		}},
+		{p.Rules != nil && p.AddRule != nil, Command{
+			Name: "permissions", Aliases: []string{"allowed-tools"}, Hint: "[allow|ask|deny RULE [local|project|user|session]]",
+			About: "Show the permission rules, or write one to a settings file (the local one)",
+			Run: func(_ context.Context, args string, _ func(event.Event)) (string, error) {
+				return permissions(p, strings.TrimSpace(args))
+			},
 		}},
 		{p.Status != nil, Command{Name: "status", About: "Show session, folder, model and permission mode", Run: told(func() string { return status(p.Status()) })}},
 		{p.Costs != nil, Command{
