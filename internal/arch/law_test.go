@@ -39,6 +39,7 @@ var table = []pkg{
 	{"internal/backend/sandbox", backend, nil},
 	{"internal/backend/shell", backend, []string{"sandbox", "fsys"}},
 	{"internal/backend/frontmatter", backend, nil},
+	{"internal/backend/worktree", backend, []string{"fsys"}},
 	{"internal/backend/picture", backend, nil},
 	{"internal/backend/provider", backend, nil},
 	{"internal/backend/provider/providertest", testOnly, nil},

@@ -215,10 +215,27 @@ type TaskChanged struct {
 	ID, Kind, Status, Summary string
 	// Use is the id of the call that began it; OutputFile holds what it prints.
 	Use, OutputFile string
+	// Foreground tells that the call waits for it. Type, Prompt and Depth are a
+	// subagent's: its kind, its task, and how far below the main conversation it is.
+	Foreground   bool
+	Type, Prompt string
+	Depth        int
+	// LastTool is what it uses at the moment, Spent what it took so far; of subagents.
+	LastTool string
+	Spent    TaskSpent
 }
 
-// TaskRunning is the Status of a task that has begun.
-const TaskRunning = "running"
+// TaskSpent is what a subagent took.
+type TaskSpent struct {
+	Tokens, Calls int
+	Millis        int64
+}
+
+// Further values of Status: a task that has begun, and one that goes on.
+const (
+	TaskRunning  = "running"
+	TaskProgress = "progress"
+)
 
 // Notice is something that a person should know and that is not an error of
 // the run: a fallback, a skipped setting, a torn line.

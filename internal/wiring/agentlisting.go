@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"github.com/hew-agent/hew/internal/action/gate"
 	"github.com/hew-agent/hew/internal/state/prompt"
 	"github.com/hew-agent/hew/internal/tool"
 
@@ -12,7 +13,12 @@ import (
 
 // agentListing tells the model which agents there are: once, and again what is
 // new when a file was added.
-type agentListing struct{ b *build }
+type agentListing struct {
+	b *build
+	// offers tells whether the model sees a tool, gate judges which agents.
+	offers func(tool.Spec) bool
+	gate   func() *gate.Gate
+}
 
 // Name is the source's word for programs.
 func (agentListing) Name() string { return "agent_listing" }
@@ -23,13 +29,13 @@ func (agentListing) Class() prompt.Class { return prompt.Reloadable }
 // Delta lists the agents while the tool that starts them is offered.
 func (l agentListing) Delta(context.Context, prompt.Facts) ([]prompt.Item, error) {
 	b := l.b
-	if b.crew == nil || !b.offers(agent.Spec()) {
+	if b.crew == nil || !l.offers(agent.Spec()) {
 		return nil, nil
 	}
 	var s strings.Builder
 	s.WriteString("Agents that can be started with the " + agent.Spec().Name + " tool:\n")
 	for _, a := range b.crew.kinds().Agents {
-		if !denied(b.gateRef.Snapshot(), a.Name) {
+		if !denied(l.gate().Snapshot(), a.Name) {
 			s.WriteString("- " + a.Name + ": " + strings.Join(strings.Fields(a.Description), " ") + "\n")
 		}
 	}

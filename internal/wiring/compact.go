@@ -11,6 +11,7 @@ import (
 	"github.com/hew-agent/hew/internal/action/hook"
 	"github.com/hew-agent/hew/internal/core/compact"
 	"github.com/hew-agent/hew/internal/core/engine"
+	"github.com/hew-agent/hew/internal/core/loop"
 	"github.com/hew-agent/hew/internal/event"
 	"github.com/hew-agent/hew/internal/msg"
 	"github.com/hew-agent/hew/internal/state/prompt"
@@ -65,7 +66,24 @@ func (b *build) shaping(cfg *engine.Config) {
 	if b.hooks != nil {
 		c.Hooks = b.hooks
 	}
+	b.shapers = &c
 	cfg.Shaper = compact.New(c)
+}
+
+// shaperOf makes a subagent's shaper: the conversation's rules over another
+// history; nil where nothing is shaped.
+func (b *build) shaperOf(c *child) loop.Shaper {
+	if b.shapers == nil {
+		return nil
+	}
+	s := *b.shapers
+	s.Overhead = func() int { return c.e.Overhead() }
+	s.Count = func(ctx context.Context, model string, h []*msg.Message) (int, bool) { return c.e.Count(ctx, model, h) }
+	s.Ask = func(ctx context.Context, q compact.Query) (string, error) { return c.e.Summarise(ctx, q) }
+	s.Live = func([]*msg.Message) []compact.Announcement { return working(&c.work) }
+	s.Clearable, s.Limit = b.clearable(c.pool), limitOf(c.pool)
+	s.Transcript, s.Context = c.Transcript, nil
+	return compact.New(s)
 }
 
 // reshape shows the past as the last request showed it, where the stages that

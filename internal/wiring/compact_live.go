@@ -8,6 +8,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/hew-agent/hew/internal/action/builtin"
+	"github.com/hew-agent/hew/internal/action/task"
 	"github.com/hew-agent/hew/internal/backend/fsys"
 	"github.com/hew-agent/hew/internal/backend/shell"
 	"github.com/hew-agent/hew/internal/core/compact"
@@ -94,9 +95,11 @@ func (b *build) livePlan(dropped []*msg.Message) []compact.Announcement {
 }
 
 // liveWork is what runs in the background.
-func (b *build) liveWork([]*msg.Message) []compact.Announcement {
+func (b *build) liveWork([]*msg.Message) []compact.Announcement { return working(&b.background) }
+
+func working(list *task.List) []compact.Announcement {
 	var s strings.Builder
-	for _, w := range b.background.All() {
+	for _, w := range list.All() {
 		t := w.Status()
 		if t.State != shell.Running && t.State != shell.Pending {
 			continue

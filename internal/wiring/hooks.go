@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	"github.com/hew-agent/hew/internal/action/hook"
@@ -35,7 +36,8 @@ type hooks struct {
 	made   bool                   // its folder is there
 	title  string                 // the last one that a hook gave
 	effort string
-	tasks  []event.TaskChanged // commands that run in the background
+	work   sync.Mutex          // guards tasks
+	tasks  []event.TaskChanged // what runs in the background
 	opened string              // how the session began, when not as the process did
 	leave  func()              // takes the host's hooks away
 	with   []*msg.Message      // what hooks said at the start of a session that had no prompt yet
@@ -279,7 +281,10 @@ func (h *hooks) moved(ctx context.Context, emit func(event.Body)) {
 func (h *hooks) Stop(ctx context.Context, last *msg.Message, emit func(event.Body)) loop.Stop {
 	h.instructed(ctx, h.b.lazy.told(), emit)
 	end := hook.Ending{Last: last.Text()}
-	for _, t := range h.tasks {
+	h.work.Lock()
+	tasks := slices.Clone(h.tasks)
+	h.work.Unlock()
+	for _, t := range tasks {
 		raw, err := encodeJSON(map[string]string{"task_id": t.ID, "task_type": t.Kind, "description": t.Summary})
 		if err == nil { // texts: cannot fail
 			end.Tasks = append(end.Tasks, raw)
@@ -293,6 +298,8 @@ func (h *hooks) follow(t event.TaskChanged) {
 	if h == nil {
 		return
 	}
+	h.work.Lock()
+	defer h.work.Unlock()
 	h.tasks = slices.DeleteFunc(h.tasks, func(x event.TaskChanged) bool { return x.ID == t.ID })
 	if t.Status == event.TaskRunning {
 		h.tasks = append(h.tasks, t)

@@ -13,7 +13,6 @@ import (
 	"github.com/hew-agent/hew/internal/action/builtin"
 	"github.com/hew-agent/hew/internal/action/builtin/bash"
 	"github.com/hew-agent/hew/internal/action/policy/shellread"
-	"github.com/hew-agent/hew/internal/action/task"
 	"github.com/hew-agent/hew/internal/backend/fsys"
 	"github.com/hew-agent/hew/internal/backend/search"
 	"github.com/hew-agent/hew/internal/backend/shell"
@@ -192,7 +191,9 @@ func (b *build) settle(ctx context.Context) error {
 }
 
 func (b *build) bashConfig(seen *fsys.ReadState) bash.Config {
-	b.variables = map[string]string{"CLAUDE_CODE_SESSION_ID": b.id, "CDPATH": ""}
+	if b.variables == nil {
+		b.variables = map[string]string{"CLAUDE_CODE_SESSION_ID": b.id, "CDPATH": ""}
+	}
 	c := bash.Config{
 		Runner: b.runner, Tasks: &b.background, Facts: b.facts, Dialect: b.dialect(), Seen: seen,
 		DefaultTimeout: b.millis("BASH_DEFAULT_TIMEOUT_MS"), MaxTimeout: b.millis("BASH_MAX_TIMEOUT_MS"),
@@ -232,13 +233,9 @@ func (b *build) dialect() shellread.Shell {
 func (b *build) taskChanges() []event.TaskChanged {
 	var tasks []event.TaskChanged
 	for _, n := range b.background.Changes() {
-		tasks = append(tasks, change(n))
-		b.hooks.follow(change(n))
+		tasks = append(tasks, n.Changed())
+		b.hooks.follow(n.Changed())
 		b.await(n)
 	}
 	return tasks
-}
-
-func change(n task.Notice) event.TaskChanged {
-	return event.TaskChanged{ID: n.TaskID, Kind: n.Kind, Status: n.Status, Summary: n.Summary, Use: n.Use, OutputFile: n.OutputFile}
 }

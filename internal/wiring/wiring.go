@@ -221,6 +221,7 @@ type build struct {
 	writes         sync.Mutex         // held from the look at a file to its writing, by all agents
 	pool           []tool.Tool        // all tools of the main conversation
 	crew           *subagents         // nil in a bare run
+	shapers        *compact.Config    // nil when nothing is shaped
 	variables      map[string]string  // of commands; changed between runs only
 	git            func() *prompt.Git // see askGit
 	gateRef        *gate.Gate

@@ -16,6 +16,7 @@ import (
 
 	"github.com/hew-agent/hew/internal/backend/fsys"
 	"github.com/hew-agent/hew/internal/backend/shell"
+	"github.com/hew-agent/hew/internal/event"
 )
 
 // State is pending, running, completed, failed or killed; see shell.State for
@@ -50,6 +51,15 @@ type Status struct {
 	Left int
 	// Details are further elements of the notice, in order: name and text.
 	Details [][2]string
+	// Agent is what programs are told of a subagent, beside the fields above.
+	Agent event.TaskChanged
+}
+
+// Changed is the state as programs hear of it; status is the word for it.
+func (s Status) Changed(status string) event.TaskChanged {
+	c := s.Agent
+	c.ID, c.Kind, c.Use, c.Status, c.Summary, c.OutputFile = s.ID, s.Kind, s.Use, status, s.Title, s.OutputFile
+	return c
 }
 
 // Work goes on in the background. It is safe for concurrent use.
@@ -72,6 +82,15 @@ type Notice struct {
 	// Text is for the model, to be put into the conversation as a user message
 	// that no user wrote.
 	Text string
+	// Agent is as in Status.
+	Agent event.TaskChanged
+}
+
+// Changed is the notice as programs hear of it.
+func (n Notice) Changed() event.TaskChanged {
+	c := n.Agent
+	c.ID, c.Kind, c.Use, c.Status, c.Summary, c.OutputFile = n.TaskID, n.Kind, n.Use, n.Status, n.Summary, n.OutputFile
+	return c
 }
 
 // entry is a piece of work and who knows what of it; guarded by List.mu.
@@ -165,7 +184,7 @@ func (l *List) Changes() []Notice {
 		st := e.Status()
 		if !e.began {
 			e.began = true
-			out = append(out, Notice{TaskID: st.ID, Use: st.Use, Kind: st.Kind, Status: string(shell.Running), Summary: st.Title})
+			out = append(out, Notice{TaskID: st.ID, Use: st.Use, Kind: st.Kind, Status: string(shell.Running), Summary: st.Title, Agent: st.Agent})
 		}
 		if st.State.Final() && !e.ended {
 			e.ended = true
@@ -177,7 +196,7 @@ func (l *List) Changes() []Notice {
 
 func (s Status) notice() Notice {
 	n := Notice{
-		TaskID: s.ID, Use: s.Use, Kind: s.Kind, Status: string(s.State), OutputFile: s.OutputFile,
+		Agent: s.Agent, TaskID: s.ID, Use: s.Use, Kind: s.Kind, Status: string(s.State), OutputFile: s.OutputFile,
 		Summary: fmt.Sprintf("%s %q %s", s.Noun, s.Title, s.Ending),
 	}
 	var b strings.Builder

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"iter"
+	"maps"
 	"slices"
 	"sync"
 
@@ -21,6 +22,11 @@ type Child struct {
 	// System is its system prompt, Tools its whole pool.
 	System []string
 	Tools  []tool.Tool
+	// More is as in Config. Optional.
+	More func() []tool.Tool
+	// Copy tells that it goes on as its parent: History is the parent's, and
+	// requests begin with the same bytes. Tools must then be the parent's, one for one.
+	Copy bool
 	// Model and Effort are the parent's when "".
 	Model, Effort string
 	Gate          Permissions
@@ -60,13 +66,15 @@ func (e *Engine) Child(c Child) *Engine {
 		cfg.Place.Cwd, cfg.Place.Project = c.Cwd, c.Cwd
 		cfg.Place.Roots = append([]string{c.Cwd}, place.Roots[1:]...)
 	}
-	cfg.System, cfg.Tools, cfg.More, cfg.Gate = c.System, c.Tools, nil, c.Gate
+	cfg.System, cfg.Tools, cfg.More, cfg.Gate = c.System, c.Tools, c.More, c.Gate
 	cfg.History, cfg.Start, cfg.Store, cfg.Sync = c.History, c.Start, c.Store, c.Sync
 	cfg.Shaper, cfg.Stops, cfg.Hooks = c.Shaper, c.Stops, c.Hooks
 	cfg.Switches = nil // what a subagent runs on is no change of the session's model
 	cfg.MaxTurns, cfg.Interactive = c.MaxTurns, c.Interactive
-	cfg.Tools = slices.DeleteFunc(slices.Clone(c.Tools), func(t tool.Tool) bool { return t.Spec().Name == e.c.Deferral.Search })
-	cfg.Deferral = Deferral{} // a child is told of no deferred tools, so it has them all
+	if !c.Copy {
+		cfg.Tools = slices.DeleteFunc(slices.Clone(c.Tools), func(t tool.Tool) bool { return t.Spec().Name == e.c.Deferral.Search })
+		cfg.Deferral = Deferral{} // a child is told of no deferred tools, so it has them all
+	}
 	cfg.Kinds, cfg.Shapings, cfg.Compacted = nil, nil, nil
 	cfg.Deferred, cfg.Output, cfg.Break, cfg.Sent, cfg.Used, cfg.Fresh = false, "", "", "", 0, 0
 	if l, ok := e.c.Quarantine.(*prompt.Layouter); ok { // it remembers one conversation
@@ -75,8 +83,19 @@ func (e *Engine) Child(c Child) *Engine {
 	}
 	cfg.Sources, cfg.Tasks, cfg.Limits, cfg.Events, cfg.Trace = c.Sources, nil, Limits{}, false, nil
 	child := New(cfg)
-	child.ledger.up, child.origin, child.up = e.ledger, c.Origin, e
+	child.ledger.up, child.ledger.agent, child.origin, child.up = e.ledger, c.Origin.Agent, c.Origin, e
+	if c.Copy {
+		e.mu.Lock()
+		child.held = deferral{e.held.active, maps.Clone(e.held.sent), slices.Clone(e.held.loaded)}
+		e.mu.Unlock()
+	}
 	return child
+}
+
+// Aside hands an event to whoever listens to the run under way, or to the next run.
+func (e *Engine) Aside(ev event.Event) {
+	ev.Origin = e.mark(ev.Origin)
+	e.aside.add(ev)
 }
 
 // Origin names the conversation: zero for the main one.

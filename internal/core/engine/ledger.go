@@ -20,7 +20,10 @@ type Ledger struct {
 	api    time.Duration
 	first  time.Duration
 	// up is the parent's, which everything is booked on as well; nil for none.
+	// agent names the conversation, "" for the main one.
 	up     *Ledger
+	agent  string
+	shares []Share
 	breaks []Break
 }
 
@@ -42,6 +45,15 @@ type ModelUsage struct {
 	CostUSD  float64
 }
 
+// Share is what one conversation of the tree was used for.
+type Share struct {
+	// Agent is a subagent's id, "" for the conversation itself.
+	Agent    string
+	Usage    msg.Usage
+	Requests int
+	CostUSD  float64
+}
+
 // Totals is a reading of the ledger.
 type Totals struct {
 	CostUSD float64
@@ -49,6 +61,9 @@ type Totals struct {
 	// API is the time spent waiting for models, First the time to the first
 	// byte of the first answer.
 	API, First time.Duration
+	// Shares says which conversation used what, in order of first use; together
+	// they are the whole.
+	Shares []Share
 	// Models are in order of first use.
 	Models []ModelUsage
 	// Breaks are the deliberate breaks of the prefix, in order of first occurrence.
@@ -66,11 +81,15 @@ func newLedger() *Ledger { return &Ledger{models: map[string]*ModelUsage{}} }
 
 // add books one request.
 func (l *Ledger) add(m provider.Model, u msg.Usage) {
-	if u == (msg.Usage{}) {
-		return
+	if u != (msg.Usage{}) {
+		l.book(l.agent, m, u)
 	}
+}
+
+// book books one request of a conversation, here and above.
+func (l *Ledger) book(agent string, m provider.Model, u msg.Usage) {
 	if l.up != nil {
-		l.up.add(m, u)
+		l.up.book(agent, m, u)
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -83,6 +102,12 @@ func (l *Ledger) add(m provider.Model, u msg.Usage) {
 	e.Usage = e.Usage.Add(u)
 	e.Requests++
 	e.CostUSD += m.Price.Cost(u)
+	i := slices.IndexFunc(l.shares, func(s Share) bool { return s.Agent == agent })
+	if i < 0 {
+		i, l.shares = len(l.shares), append(l.shares, Share{Agent: agent})
+	}
+	s := &l.shares[i]
+	s.Usage, s.Requests, s.CostUSD = s.Usage.Add(u), s.Requests+1, s.CostUSD+m.Price.Cost(u)
 }
 
 func (l *Ledger) timed(c event.ModelCall) {
@@ -117,7 +142,7 @@ func (l *Ledger) broke(c event.ModelCall) {
 func (l *Ledger) Totals() Totals {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	t := Totals{API: l.api, First: l.first, Breaks: slices.Clone(l.breaks)}
+	t := Totals{API: l.api, First: l.first, Breaks: slices.Clone(l.breaks), Shares: slices.Clone(l.shares)}
 	for _, id := range l.order {
 		e := l.models[id]
 		t.CostUSD += e.CostUSD

@@ -182,6 +182,9 @@ func (l *Log) Append(lines ...[]byte) error {
 const keepBuffer = 1 << 20
 
 func (l *Log) write(line []byte) error {
+	if err := l.wake(); err != nil {
+		return err
+	}
 	before, err := l.f.Stat()
 	if err != nil {
 		return err
@@ -217,6 +220,35 @@ func (l *Log) heal(before int64, n int) {
 	l.torn = err != nil
 }
 
+// Rest gives the file of a sidechain back to the system until the next line; a
+// session may have thousands of subagents that have ended.
+func (l *Log) Rest() error {
+	if l == nil {
+		return nil
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.f == nil || l.lock != nil {
+		return nil
+	}
+	err := errors.Join(l.f.Sync(), l.f.Close())
+	l.f, l.disk, l.buf = nil, nil, nil
+	return failed("close transcript", l.path, err)
+}
+
+// wake opens the file of a log that rests.
+func (l *Log) wake() error {
+	if l.f != nil {
+		return nil
+	}
+	f, err := openAppend(l.path, 0)
+	if err != nil {
+		return err
+	}
+	l.f, l.disk = f, f
+	return nil
+}
+
 // Sync makes everything appended so far survive a power cut.
 func (l *Log) Sync() error {
 	if l == nil {
@@ -224,6 +256,9 @@ func (l *Log) Sync() error {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.f == nil {
+		return nil
+	}
 	return failed("sync transcript", l.path, l.f.Sync())
 }
 
@@ -234,7 +269,11 @@ func (l *Log) Close() error {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	err := errors.Join(l.f.Sync(), l.f.Close(), l.lock.release())
+	var err error
+	if l.f != nil {
+		err = errors.Join(l.f.Sync(), l.f.Close())
+	}
+	err = errors.Join(err, l.lock.release())
 	l.lock = nil
 	return failed("close transcript", l.path, err)
 }

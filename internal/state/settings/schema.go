@@ -132,6 +132,7 @@ var keyRules = sync.OnceValue(func() map[string]keyRule {
 		"bashOutputMaxChars":                               {want: wantNumber},
 		"taskOutputMaxChars":                               {want: wantNumber},
 		"agentsMd":                                         {want: wantString, choice: []string{"project", "folder", "always", "never"}},
+		"subagentQuestions":                                {want: wantString, choice: []string{"bubble", "foreground", "never"}},
 		"autoMemoryDirectory":                              {want: wantString, hold: untilOwn},
 		"claudeMd":                                         {want: wantString, who: onlyManaged},
 		"processWrapper":                                   {who: notRepo},

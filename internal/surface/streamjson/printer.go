@@ -55,13 +55,15 @@ type Printer struct {
 	partial bool
 	replay  bool
 	hooks   bool // all hook events, not only those of a session's start
+	forward bool // what subagents say, not only what they do
 	newID   func() string
 	now     func() time.Time
 
-	mu  sync.Mutex
-	w   io.Writer
-	buf bytes.Buffer
-	err error
+	mu     sync.Mutex
+	w      io.Writer
+	buf    bytes.Buffer
+	err    error
+	agents map[string]event.TaskChanged // beginnings of subagents, by id
 }
 
 // Err is the first error of the output: the reader went away.
@@ -277,15 +279,24 @@ func (p *Printer) progress(e event.Event, b event.ToolProgress) {
 // task tells the beginning or the end of a background task.
 func (p *Printer) task(b event.TaskChanged) {
 	if b.Status == event.TaskRunning {
+		p.taskStarted(b)
+		return
+	}
+	if b.Status == event.TaskProgress {
 		p.write(struct {
 			envelope
-			Task       string `json:"task_id"`
-			Use        string `json:"tool_use_id"`
-			Text       string `json:"description"`
-			Kind       string `json:"task_type"`
-			Background bool   `json:"is_backgrounded"`
-		}{p.head("system", "task_started"), b.ID, b.Use, b.Summary, b.Kind, true})
+			Task  string    `json:"task_id"`
+			Use   string    `json:"tool_use_id"`
+			Text  string    `json:"description"`
+			Usage taskUsage `json:"usage"`
+			Tool  string    `json:"last_tool_name,omitempty"`
+		}{p.head("system", "task_progress"), b.ID, b.Use, b.Summary, taskUsage(b.Spent), b.LastTool})
 		return
+	}
+	var usage *taskUsage
+	if b.Type != "" {
+		u := taskUsage(b.Spent)
+		usage = &u
 	}
 	status := b.Status
 	if status == "killed" {
@@ -293,12 +304,65 @@ func (p *Printer) task(b event.TaskChanged) {
 	}
 	p.write(struct {
 		envelope
-		Task   string `json:"task_id"`
-		Use    string `json:"tool_use_id"`
-		Status string `json:"status"`
-		Output string `json:"output_file"`
-		Text   string `json:"summary"`
-	}{p.head("system", "task_notification"), b.ID, b.Use, status, b.OutputFile, b.Summary})
+		Task   string     `json:"task_id"`
+		Use    string     `json:"tool_use_id"`
+		Status string     `json:"status"`
+		Output string     `json:"output_file"`
+		Text   string     `json:"summary"`
+		Usage  *taskUsage `json:"usage,omitempty"`
+	}{p.head("system", "task_notification"), b.ID, b.Use, status, b.OutputFile, b.Summary, usage})
+}
+
+// taskUsage is what a subagent took, in the protocol's words.
+type taskUsage struct {
+	Tokens int   `json:"total_tokens"`
+	Calls  int   `json:"tool_uses"`
+	Millis int64 `json:"duration_ms"`
+}
+
+// meet remembers a subagent for what is said of it later.
+func (p *Printer) meet(b event.TaskChanged) {
+	if b.Type == "" {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.agents == nil {
+		p.agents = map[string]event.TaskChanged{}
+	}
+	p.agents[b.ID] = b
+}
+
+func (p *Printer) taskStarted(b event.TaskChanged) {
+	p.meet(b)
+	p.write(struct {
+		envelope
+		Task       string `json:"task_id"`
+		Use        string `json:"tool_use_id"`
+		Text       string `json:"description"`
+		Kind       string `json:"task_type"`
+		Type       string `json:"subagent_type,omitempty"`
+		Background bool   `json:"is_backgrounded"`
+		Depth      int    `json:"spawn_depth,omitempty"`
+		Prompt     string `json:"prompt,omitempty"`
+	}{p.head("system", "task_started"), b.ID, b.Use, b.Summary, b.Kind, b.Type, !b.Foreground, b.Depth, b.Prompt})
+}
+
+// speaker is what a subagent's lines say of it; nothing in the main conversation.
+type speaker struct {
+	Agent string `json:"agent_id,omitempty"`
+	Type  string `json:"subagent_type,omitempty"`
+	Task  string `json:"task_description,omitempty"`
+}
+
+func (p *Printer) speaker(e event.Event) speaker {
+	if e.Origin.Agent == "" {
+		return speaker{}
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	t := p.agents[e.Origin.Agent]
+	return speaker{e.Origin.Agent, t.Type, t.Summary}
 }
 
 func (p *Printer) denied(b event.Decided) {
@@ -320,6 +384,10 @@ func (p *Printer) message(e event.Event, b event.Message) {
 		p.assistant(e, b.Msg)
 	case msg.RoleUser, msg.RoleSystem:
 		switch {
+		case e.Origin.Agent != "":
+			if b.Source == "prompt" {
+				p.user(e, b.Msg, nil, false, false)
+			}
 		case b.Source == "prompt" || b.Source == "steer":
 			if p.replay {
 				p.user(e, b.Msg, nil, false, true)
@@ -346,17 +414,33 @@ type wireMessage struct {
 
 func (p *Printer) assistant(e event.Event, m *msg.Message) {
 	r := m.Reply
+	content := blocks(m)
+	if e.Origin.Agent != "" && !p.forward {
+		if content = doings(m); len(content) == 0 {
+			return
+		}
+	}
 	p.write(struct {
 		envelope
 		Message wireMessage `json:"message"`
 		Parent  *string     `json:"parent_tool_use_id"`
 		At      string      `json:"timestamp"`
 		Request string      `json:"request_id,omitempty"`
+		speaker
 	}{
 		envelope{"assistant", "", m.ID, p.id()},
-		wireMessage{r.ID, "message", "assistant", r.Model, blocks(m), nil, nil, r.Usage},
-		parent(e), stamp(m.Time), r.RequestID,
+		wireMessage{r.ID, "message", "assistant", r.Model, content, nil, nil, r.Usage},
+		parent(e), stamp(m.Time), r.RequestID, p.speaker(e),
 	})
+}
+
+// doings are the calls of a reply.
+func doings(m *msg.Message) []json.RawMessage {
+	var out []json.RawMessage
+	for _, u := range m.ToolUses() {
+		out = append(out, u.JSON())
+	}
+	return out
 }
 
 func blocks(m *msg.Message) []json.RawMessage {
@@ -380,8 +464,9 @@ func (p *Printer) user(e event.Event, m *msg.Message, data json.RawMessage, synt
 		At        string          `json:"timestamp"`
 		Synthetic bool            `json:"isSynthetic,omitempty"`
 		Replay    bool            `json:"isReplay,omitempty"`
+		speaker
 	}{
-		envelope{"user", "", m.ID, p.id()}, body{"user", blocks(m)}, parent(e), data, stamp(m.Time), synthetic, replayed,
+		envelope{"user", "", m.ID, p.id()}, body{"user", blocks(m)}, parent(e), data, stamp(m.Time), synthetic, replayed, p.speaker(e),
 	})
 }
 

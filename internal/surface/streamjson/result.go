@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/hew-agent/hew/internal/backend/provider"
@@ -36,6 +37,10 @@ type Result struct {
 	Index      int                   `json:"result_index"`
 	// Since is ModelUsage without what was there at the last result.
 	Since map[string]modelUsage `json:"model_usage_since_last_result"`
+	// Agents says what each subagent used, when there were any; the entry without
+	// an id is the conversation itself. Together they are the total. A field of
+	// hew's own.
+	Agents []agentUsage `json:"hew_agent_usage,omitempty"`
 	// Breaks are the deliberate breaks of the cached prefix so far; a field of hew's own.
 	Breaks []prefixBreak `json:"hew_prefix_breaks,omitempty"`
 }
@@ -52,6 +57,30 @@ type prefixBreak struct {
 	Model  string `json:"model"`
 	Times  int    `json:"times"`
 	Tokens int    `json:"tokens"`
+}
+
+type agentUsage struct {
+	ID       string    `json:"agent_id,omitempty"`
+	Type     string    `json:"subagent_type,omitempty"`
+	Task     string    `json:"task_description,omitempty"`
+	Requests int       `json:"requests"`
+	CostUSD  float64   `json:"costUSD"`
+	Usage    msg.Usage `json:"usage"`
+}
+
+// agentUsage lists who used what; nothing when nobody was delegated to.
+func (p *Printer) agentUsage(shares []engine.Share) []agentUsage {
+	if !slices.ContainsFunc(shares, func(s engine.Share) bool { return s.Agent != "" }) {
+		return nil
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var out []agentUsage
+	for _, s := range shares {
+		t := p.agents[s.Agent]
+		out = append(out, agentUsage{s.Agent, t.Type, t.Summary, s.Requests, s.CostUSD, s.Usage})
+	}
+	return out
 }
 
 type modelUsage struct {
@@ -148,6 +177,7 @@ func (p *Printer) result(t event.Terminal, cost engine.Totals, took time.Duratio
 		r.APIStatus = &t.Status
 	}
 	r.ModelUsage = figures(cost)
+	r.Agents = p.agentUsage(cost.Shares)
 	for _, b := range cost.Breaks {
 		r.Breaks = append(r.Breaks, prefixBreak(b))
 	}

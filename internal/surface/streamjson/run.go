@@ -28,6 +28,8 @@ type Config struct {
 	// Partial adds raw stream events, Verbose all messages to JSON, Replay the
 	// accepted user messages.
 	Partial, Verbose, Replay bool
+	// ForwardText adds what subagents say; what they do always shows.
+	ForwardText bool
 	// Hooks adds the hooks of all events; those of a session's start always show.
 	Hooks bool
 	// States adds a line when a run begins and one when hew waits for a message.
@@ -114,7 +116,7 @@ func (h *held) drop(id string) bool {
 // New makes the surface.
 func New(c Config) *Surface {
 	s := &Surface{c: c, stirs: make(chan struct{}, 1), before: map[string]modelUsage{}}
-	s.p = &Printer{session: func() string { return "" }, partial: c.Partial, replay: c.Replay, hooks: c.Hooks, newID: c.NewID, now: c.Now, w: c.Out}
+	s.p = &Printer{session: func() string { return "" }, partial: c.Partial, replay: c.Replay, hooks: c.Hooks, forward: c.ForwardText, newID: c.NewID, now: c.Now, w: c.Out}
 	if c.Host != nil {
 		c.Host.attach(s.p)
 	}
@@ -170,6 +172,8 @@ func (s *Surface) run(ctx context.Context, in engine.Input) error {
 	for ev := range submit(ctx, in) {
 		if stream {
 			s.p.Event(ev)
+		} else if t, ok := ev.Body.(event.TaskChanged); ok {
+			s.p.meet(t)
 		}
 		if d, ok := ev.Body.(event.Done); ok {
 			s.end(d.Terminal, s.c.Now().Sub(began))

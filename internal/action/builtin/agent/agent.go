@@ -47,6 +47,10 @@ type Task struct {
 	Background               bool
 	// Parent is the agent that delegates, "" for the main conversation.
 	Parent string
+	// Prompt is what it was given first.
+	Prompt string
+	// Depth is how far below the main conversation it is: 1 and more.
+	Depth int
 	// Allowed are the rules of a forked skill; they stand in the place of the
 	// rules that the session has given. Nil keeps those.
 	Allowed []string
@@ -57,13 +61,30 @@ type Child interface {
 	// Run gives it a prompt and shows what happens; wake is called when there is
 	// something for the parent's surface. The last event is Done.
 	Run(ctx context.Context, prompt string, wake func()) iter.Seq[event.Event]
-	// Steer gives a running subagent a message at its next tool boundary.
-	Steer(text string)
+	// Mail is how messages reach it while it runs.
+	Mail() Mail
 	// Transcript is its file, "" when nothing is kept.
 	Transcript() string
-	// Close ends what it had for itself. note is for the model: what was left and
-	// where ("" for nothing), a worktree with changes above all.
-	Close(ctx context.Context) (note string)
+	// Close ends what it had for itself while it ran; another Run may follow. end
+	// is how it ended.
+	Close(ctx context.Context, end event.Terminal) Rest
+}
+
+// Rest is what a subagent left.
+type Rest struct {
+	// Note is for the model: what was left and where ("" for nothing), a worktree
+	// with changes above all.
+	Note string
+	// Worktree and Branch are where changes stand, "" for nowhere.
+	Worktree, Branch string
+}
+
+// Mail is how messages reach a subagent at work.
+type Mail interface {
+	// Steer gives it a message at its next tool boundary.
+	Steer(text string)
+	// Unread takes back what came after its last boundary, "" for nothing.
+	Unread() string
 }
 
 // Config is what the tools need from outside. Spawn, Kinds and Tasks are required.
@@ -90,6 +111,8 @@ type Config struct {
 	// Background says whether work may go on in the background, Fork whether the
 	// conversation can be copied, Worktrees whether isolation is offered.
 	Background, Fork, Worktrees bool
+	// Show tells programs and people what becomes of subagents.
+	Show func(event.TaskChanged)
 	// Go runs work on a goroutine of the session; its context ends with the session.
 	Go    func(work func(ctx context.Context))
 	Now   func() time.Time
@@ -217,7 +240,7 @@ const forkKind = "fork"
 func (c *Crew) planAgent(in agentInput, env tool.Env) (tool.Call, error) {
 	t := Task{
 		Use: env.Use, Description: oneLine(in.Description), Name: in.Name, Model: in.Model, Effort: in.Effort,
-		Mode: in.Mode, Cwd: in.Cwd, Isolation: in.Isolation, Parent: env.Agent,
+		Mode: in.Mode, Cwd: in.Cwd, Isolation: in.Isolation, Parent: env.Agent, Prompt: in.Prompt, Depth: c.c.Depth + 1,
 	}
 	if strings.TrimSpace(in.Prompt) == "" {
 		return nil, refused("The parameter `prompt` is empty: a subagent knows nothing but its prompt")
@@ -230,6 +253,9 @@ func (c *Crew) planAgent(in agentInput, env tool.Env) (tool.Call, error) {
 		if t.Kind = c.kind(name); t.Kind == nil {
 			return nil, refused(fmt.Sprintf("There is no agent type %q. Available: %s", name, strings.Join(c.offered(), ", ")))
 		}
+	}
+	if t.Isolation == "" && t.Kind != nil {
+		t.Isolation = t.Kind.Isolation
 	}
 	t.Background = c.background(in, t.Kind)
 	return &call{crew: c, task: t, prompt: in.Prompt}, nil

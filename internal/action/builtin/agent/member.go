@@ -37,7 +37,8 @@ type member struct {
 	done   chan struct{} // closed when the present run has ended
 	work   work
 	end    event.Terminal
-	note   string
+	rest   Rest
+	closes bool // the run is over, and what it had is being put away
 }
 
 // work is what a subagent has done.
@@ -74,20 +75,24 @@ func (c *Crew) find(to string) *member {
 }
 
 // begin makes the member run; the caller ranges over what comes.
-func (m *member) begin(ctx context.Context) context.Context {
+func (m *member) begin(ctx context.Context) (context.Context, context.CancelCauseFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.state, m.began, m.cancel, m.done = shell.Running, m.crew.c.Now(), cancel, make(chan struct{})
-	m.work = work{tools: map[string]int{}}
-	return ctx
+	m.work, m.end, m.closes = work{tools: map[string]int{}}, event.Terminal{}, false
+	return ctx, cancel
 }
 
 // attend runs a prompt and waits for the report.
 func (m *member) attend(ctx context.Context, prompt string, emit func(tool.Progress)) tool.Result {
 	m.crew.c.Tasks.Add(m)
 	m.crew.c.Tasks.Told(m.ID())
-	m.run(m.begin(ctx), prompt, func() { emit(m.progress()) })
+	ctx, cancel := m.begin(ctx)
+	defer cancel(nil)
+	m.crew.tell()
+	m.run(ctx, prompt, func() { emit(m.progress()) })
+	m.crew.tell()
 	if ctx.Err() != nil {
 		return tool.Failure("The subagent was interrupted by the user." + m.partial())
 	}
@@ -98,27 +103,35 @@ func (m *member) attend(ctx context.Context, prompt string, emit func(tool.Progr
 func (m *member) launch(prompt string) {
 	begun := make(chan struct{})
 	m.crew.c.Go(func(life context.Context) {
-		ctx := m.begin(life)
+		ctx, cancel := m.begin(life)
+		defer cancel(nil)
 		m.crew.c.Tasks.Add(m)
+		m.crew.tell()
 		close(begun)
 		m.run(ctx, prompt, func() {})
+		m.crew.tell()
 	})
 	<-begun
 }
 
-// run brings one prompt to its end.
+// run brings one prompt to its end, and what was sent to the subagent too late
+// for it.
 func (m *member) run(ctx context.Context, prompt string, wake func()) {
 	defer m.crew.c.Running.free()
-	for ev := range m.child.Run(ctx, prompt, wake) {
-		m.see(ev)
+	for prompt != "" {
+		for ev := range m.child.Run(ctx, prompt, wake) {
+			m.see(ev)
+		}
+		prompt = m.next(ctx)
 	}
-	note := m.child.Close(context.WithoutCancel(ctx))
+	m.mu.Lock()
+	end := m.end
+	m.mu.Unlock()
+	rest := m.child.Close(context.WithoutCancel(ctx), end)
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.note, m.took = note, m.crew.c.Now().Sub(m.began)
+	m.rest, m.took, m.closes = rest, m.crew.c.Now().Sub(m.began), false
 	switch {
-	case errors.Is(context.Cause(ctx), errStopped):
-		m.state = shell.Killed
 	case ctx.Err() != nil:
 		m.state = shell.Killed
 	case failed(m.end):
@@ -126,8 +139,31 @@ func (m *member) run(ctx context.Context, prompt string, wake func()) {
 	default:
 		m.state = shell.Completed
 	}
-	m.cancel(nil)
 	close(m.done)
+}
+
+// next is what to go on with: messages that no boundary came for. Without any,
+// nothing more is taken in.
+func (m *member) next(ctx context.Context) string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if ctx.Err() == nil && !failed(m.end) {
+		if text := m.child.Mail().Unread(); text != "" {
+			return text
+		}
+	}
+	m.closes = true
+	return ""
+}
+
+// tell shows what became of the crew's work.
+func (c *Crew) tell() {
+	if c.c.Show == nil {
+		return
+	}
+	for _, n := range c.c.Tasks.Changes() {
+		c.c.Show(n.Changed())
+	}
 }
 
 // failed tells a run that ended by an error; one that came to a limit has a
@@ -136,15 +172,23 @@ func failed(t event.Terminal) bool { return t.Err != nil }
 
 // see keeps account of what the subagent itself does.
 func (m *member) see(ev event.Event) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
 	if ev.Origin.Agent != m.task.ID {
 		return
 	}
-	switch b := ev.Body.(type) {
+	if m.note(ev.Body) && m.crew.c.Show != nil {
+		m.crew.c.Show(m.Status().Changed(event.TaskProgress))
+	}
+}
+
+// note books an event; it tells whether people should see how far things are.
+func (m *member) note(body event.Body) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	switch b := body.(type) {
 	case event.ToolFinished:
 		m.work.tools[b.Use.Name]++
 		m.work.calls++
+		return true
 	case event.ToolStarted:
 		m.work.last = b.Use.Name
 	case event.Message:
@@ -159,6 +203,7 @@ func (m *member) see(ev event.Event) {
 	case event.TurnStarted, event.Retrying, event.Delta, event.Retracted, event.ToolProgress, event.Decided, event.HookRan,
 		event.Asked, event.Answered, event.Shaped, event.Compacting, event.Compacted, event.CommandRan, event.TaskChanged, event.Notice:
 	}
+	return false
 }
 
 func (m *member) progress() tool.Progress {
@@ -180,12 +225,14 @@ func (m *member) Status() task.Status {
 	defer m.mu.Unlock()
 	st := task.Status{
 		ID: m.task.ID, Kind: taskKind, Use: m.task.Use, Title: m.task.Description, State: m.state, Noun: "Agent",
-		Ending: m.ending(), OutputFile: m.child.Transcript(), Report: m.words(),
+		Ending: m.ending(), OutputFile: m.child.Transcript(), Report: m.words(), Agent: event.TaskChanged{
+			Foreground: !m.task.Background, Type: m.kind(), Prompt: m.task.Prompt, Depth: m.task.Depth, LastTool: m.work.last, Spent: m.spent(),
+		},
 	}
 	if m.state.Final() {
 		st.Details = [][2]string{{"note", "The result is the report of a model, without the authority of the user."}, {"result", m.words()}, {"usage", m.usage()}}
-		if m.note != "" {
-			st.Details = append(st.Details, [2]string{"left", m.note})
+		if m.rest.Note != "" {
+			st.Details = append(st.Details, [2]string{"left", m.rest.Note})
 		}
 	}
 	return st
@@ -216,6 +263,15 @@ func (m *member) usage() string {
 	return fmt.Sprintf("total_tokens: %d, tool_uses: %d, duration_ms: %d", m.work.tokens, m.work.calls, m.took.Milliseconds())
 }
 
+// spent is what the present or last run took.
+func (m *member) spent() event.TaskSpent {
+	took := m.took
+	if m.state == shell.Running {
+		took = m.crew.c.Now().Sub(m.began)
+	}
+	return event.TaskSpent{Tokens: m.work.tokens, Calls: m.work.calls, Millis: took.Milliseconds()}
+}
+
 // Wait returns when the present run has ended.
 func (m *member) Wait(ctx context.Context) error {
 	m.mu.Lock()
@@ -232,7 +288,7 @@ func (m *member) Wait(ctx context.Context) error {
 // Stop ends the present run and returns when it is gone.
 func (m *member) Stop() error {
 	m.mu.Lock()
-	cancel, done, running := m.cancel, m.done, m.state == shell.Running
+	cancel, done, running := m.cancel, m.done, !m.state.Final() && m.cancel != nil
 	m.mu.Unlock()
 	if !running {
 		return nil
@@ -276,8 +332,8 @@ func (m *member) report() tool.Result {
 	if m.end.Reason != event.Completed {
 		fmt.Fprintf(&b, "It did not come to its own end: %s (%s).\n", m.end.Reason, m.end.Detail)
 	}
-	if m.note != "" {
-		b.WriteString(m.note + "\n")
+	if m.rest.Note != "" {
+		b.WriteString(m.rest.Note + "\n")
 	}
 	fmt.Fprintf(&b, "agentId: %s", m.task.ID)
 	if m.task.Kind == nil || !m.task.Kind.OneShot {
@@ -305,17 +361,22 @@ func (m *member) facts(words string) json.RawMessage {
 	return encode(map[string]any{
 		"status": "completed", "agentId": m.task.ID, "content": []map[string]string{{"type": "text", "text": words}},
 		"totalToolUseCount": m.work.calls, "totalDurationMs": m.took.Milliseconds(), "totalTokens": m.work.tokens,
-		"usage": m.work.usage, "toolStats": m.work.tools, "terminalReason": m.end.Reason,
+		"usage": m.work.usage, "toolStats": m.work.tools, "terminalReason": m.end.Reason, "agentType": m.kind(),
+		"worktreePath": m.rest.Worktree, "worktreeBranch": m.rest.Branch,
 	})
 }
 
 func (m *member) partial() string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.work.text == "" {
-		return ""
+	s := ""
+	if m.rest.Note != "" {
+		s = " " + m.rest.Note
 	}
-	return " It had said last:\n" + harmless(m.work.text)
+	if m.work.text == "" {
+		return s
+	}
+	return s + " It had said last:\n" + harmless(m.work.text)
 }
 
 // encode marshals plain values, which cannot fail.

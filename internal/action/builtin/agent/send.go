@@ -67,7 +67,7 @@ func (c *Crew) send(ctx context.Context, in Letter) tool.Result {
 		if err != nil {
 			return tool.Refused(err.Error())
 		}
-		m = c.take(t, child)
+		m = c.revived(t, child)
 	}
 	if m == nil {
 		return tool.Refused(fmt.Sprintf("There is no subagent %q.", in.To))
@@ -75,14 +75,30 @@ func (c *Crew) send(ctx context.Context, in Letter) tool.Result {
 	return m.hear(in.Text)
 }
 
-func (m *member) hear(message string) tool.Result {
+// takes gives a message to a running subagent. One that is being put away is
+// waited for and takes none.
+func (m *member) takes(message string) (state shell.State, queued bool) {
 	m.mu.Lock()
-	state := m.state
+	if m.state == shell.Running && !m.closes {
+		m.child.Mail().Steer(message)
+		m.mu.Unlock()
+		return shell.Running, true
+	}
+	done, closes := m.done, m.closes
 	m.mu.Unlock()
+	if closes {
+		<-done
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.state, false
+}
+
+func (m *member) hear(message string) tool.Result {
+	state, queued := m.takes(message)
 	crew := m.crew
 	switch {
-	case state == shell.Running:
-		m.child.Steer(message)
+	case queued:
 		return tool.Text("The message was queued; the subagent reads it after its current tool calls.")
 	case m.task.Kind != nil && m.task.Kind.OneShot:
 		return tool.Refused(fmt.Sprintf("An agent of type %s works once; start another one.", m.task.Kind.Name))
@@ -93,10 +109,21 @@ func (m *member) hear(message string) tool.Result {
 	case !crew.c.Running.take(crew.c.Most):
 		return tool.Refused(fmt.Sprintf("%d subagents are running, and that is the limit. Do not try again now.", crew.c.Most))
 	}
-	next := &member{crew: crew, task: m.task, child: m.child, done: make(chan struct{})}
+	next := &member{crew: crew, task: m.task, child: m.child, state: shell.Pending, done: make(chan struct{})}
+	next.task.Background, next.task.Prompt = true, message
 	crew.mu.Lock()
 	crew.members = append(crew.members, next)
 	crew.mu.Unlock()
 	next.launch(message)
 	return next.launched()
+}
+
+// revived takes in a subagent of an earlier process, which has ended there.
+func (c *Crew) revived(t Task, child Child) *member {
+	m := c.take(t, child)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.state = shell.Completed
+	close(m.done)
+	return m
 }
