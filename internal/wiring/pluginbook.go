@@ -161,6 +161,7 @@ func (k *PluginBook) Parts(l plugin.Loaded) PluginParts {
 
 // configs adds the parts that stand in configuration files.
 func (p *PluginParts) configs(b *build, l plugin.Loaded) {
+	l.Options = l.Public // lists hold no secrets
 	for _, raw := range l.Plugin.Hooks {
 		events, err := members(raw, "hooks")
 		p.problem(err)

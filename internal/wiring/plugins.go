@@ -48,19 +48,10 @@ func (b *build) pluginStore() *plugin.Store {
 func (b *build) plugged() []*catalog.Plugin {
 	out := make([]*catalog.Plugin, len(b.plugins))
 	for i, l := range b.plugins {
+		l.Plugin.Options = l.Public
 		out[i] = l.Plugin
 	}
 	return out
-}
-
-// pluginOptions are the answers that the user gave a plugin, by its name.
-func (b *build) pluginOptions(name string) map[string]string {
-	for _, l := range b.plugins {
-		if l.Plugin.Name == name {
-			return l.Options
-		}
-	}
-	return nil
 }
 
 // hookSources are the hooks of settings and plugins.

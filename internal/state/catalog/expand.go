@@ -32,6 +32,10 @@ func (s *Skill) Expand(body string, v Values) []Piece {
 	pieces := cut(body)
 	for i := range pieces {
 		pieces[i].Text = fill.text(pieces[i].Text)
+	}
+	// What a person answered never becomes part of a command: the shell would run it.
+	fill.forget("user_config.")
+	for i := range pieces {
 		pieces[i].Command = fill.text(pieces[i].Command)
 	}
 	if args := strings.TrimSpace(v.Arguments); args != "" && !fill.used {
@@ -98,6 +102,9 @@ func newFiller(s *Skill, v Values) *filler {
 		},
 		named: map[string]int{}, args: splitArguments(v.Arguments), all: strings.TrimSpace(v.Arguments),
 	}
+	for key, value := range s.options {
+		f.fixed["user_config."+key] = value
+	}
 	for key, value := range v.Options {
 		f.fixed["user_config."+key] = value
 	}
@@ -111,6 +118,15 @@ func newFiller(s *Skill, v Values) *filler {
 var placeholder = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\\\$|\$\{([A-Za-z_][\w.]*)\}|\$ARGUMENTS(?:\[(\d+)\])?|\$(\d+)|\$([A-Za-z_]\w*)`)
 })
+
+// forget leaves the placeholders that begin with prefix as they are.
+func (f *filler) forget(prefix string) {
+	for key := range f.fixed {
+		if strings.HasPrefix(key, prefix) {
+			delete(f.fixed, key)
+		}
+	}
+}
 
 func (f *filler) text(s string) string {
 	if !strings.Contains(s, "$") {

@@ -171,9 +171,7 @@ func readBounded(path string) ([]byte, error) {
 // prose takes the skills and commands that grant or run something by
 // themselves, and what lies beside such a skill.
 func (g *granter) prose() {
-	k := &Catalog{skills: map[string]*Skill{}}
-	k.pluginSkills(g.p)
-	list := slices.Collect(maps.Values(k.skills))
+	list := slices.Clone(Load(Config{Plugins: []*Plugin{g.p}}).Skills)
 	byName(list, func(s *Skill) string { return s.Origin.File })
 	for _, s := range list {
 		raw, err := s.raw()

@@ -29,6 +29,8 @@ type Plugin struct {
 	Programs string
 	// UserConfig is what it wants to be told by the user, nil for nothing.
 	UserConfig json.RawMessage
+	// Options are the user's answers that may stand in texts: none that is secret.
+	Options map[string]string
 	// DefaultEnabled is what its author recommends.
 	DefaultEnabled bool
 	// Manifest is plugin.json word for word, nil when there is none.
@@ -315,7 +317,7 @@ func (k *Catalog) addPlugged(p *Plugin, f file, dir string) {
 	if label := f.matter.Text("name"); dir != "" && validName(label) {
 		s.Name = label // in plugins the label is the last part of the name
 	}
-	s.Name, s.Root, s.Data = p.Name+":"+s.Name, p.Root, p.Data
+	s.Name, s.Root, s.Data, s.options = p.Name+":"+s.Name, p.Root, p.Data, p.Options
 	k.addSkill(s)
 }
 

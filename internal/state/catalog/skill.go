@@ -55,6 +55,7 @@ type Skill struct {
 	Held bool
 
 	bundled fs.FS
+	options map[string]string // of its plugin
 }
 
 // Listing is the text that the model chooses by, cut at 1,536 characters as

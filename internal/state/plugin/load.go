@@ -19,6 +19,8 @@ type Loaded struct {
 	Scope string
 	// Options are the answers to its questions.
 	Options map[string]string
+	// Public are those of them that are not secret.
+	Public map[string]string
 	// Off says why it is not in use, "" when it is.
 	Off string
 	// Fault tells that Off is something that a person should mend.
@@ -109,7 +111,14 @@ func (s *Store) answer(l *Loaded) {
 		l.Off, l.Fault = err.Error(), true
 		return
 	}
-	l.Options = answers
+	l.Options, l.Public = answers, map[string]string{}
+	if list, err := Options(l.Plugin); err == nil { // Answers has read them
+		for _, o := range list {
+			if v, ok := answers[o.Key]; ok && !o.Sensitive {
+				l.Public[o.Key] = v
+			}
+		}
+	}
 	if len(missing) > 0 {
 		l.Off, l.Fault = fmt.Sprintf("it wants to be told %s: hew plugin configure %s %s=…", keyList(missing), l.ID, missing[0]), true
 	}

@@ -44,6 +44,7 @@ func Collect(c settings.Config) ([]Item, error) {
 		}
 		k.prose(filepath.Join(dir, ".claude", "agents"), Agent)
 		k.prose(filepath.Join(dir, ".claude", "skills"), Skill)
+		k.plugins(filepath.Join(dir, ".claude", "skills"))
 		k.prose(filepath.Join(dir, ".claude", "commands"), Command)
 	}
 	k.hookScripts()
