@@ -113,6 +113,9 @@ func (s *Store) Uninstall(ctx context.Context, id ID, scope settings.Scope, data
 		if err := s.forget(ctx, id); err != nil || data == KeepData {
 			return err
 		}
+		if err := s.Settings.Unset(ctx, settings.User, "pluginConfigs", id.String()); err != nil {
+			return err
+		}
 		return os.RemoveAll(s.Data(id))
 	})
 }
