@@ -25,6 +25,10 @@ import (
 // a PATH of a few programs that read, and the marker, which leaves a trace
 // outside of everything that a command knows.
 type cage struct {
+	// patience, when longer than the usual limits, is how long a command and what it
+	// leaves behind may take.
+	patience time.Duration
+
 	root, home, project, bin, trace string
 	shells                          map[shellread.Shell]string
 	before                          map[string]string
@@ -174,10 +178,10 @@ func (c *cage) run(t testing.TB, tr markerTree) (ran, ok bool) {
 		return false, true // a text that no program can be given
 	}
 	group := -cmd.Process.Pid
-	stop := time.AfterFunc(runLimit, func() { _ = syscall.Kill(group, syscall.SIGKILL) })
+	stop := time.AfterFunc(max(runLimit, c.patience), func() { _ = syscall.Kill(group, syscall.SIGKILL) })
 	_ = cmd.Wait() // how it ended is all the same
 	// What it left in the background gets a moment to run the marker.
-	for deadline := time.Now().Add(200 * time.Millisecond); syscall.Kill(group, 0) == nil && time.Now().Before(deadline); {
+	for deadline := time.Now().Add(max(200*time.Millisecond, c.patience)); syscall.Kill(group, 0) == nil && time.Now().Before(deadline); {
 		runtime.Gosched()
 	}
 	stop.Stop()
@@ -325,6 +329,7 @@ func huntMarkers(t *testing.T, seed uint64, d time.Duration) {
 // TestCageCatches shows that a marker that runs is noticed, however it is started.
 func TestCageCatches(t *testing.T) {
 	c := newCage(t)
+	c.patience = 20 * time.Second // waits only for what still runs, however busy the machine is
 	for text, want := range map[string]bool{
 		"mark": true, "./mark": true, "echo $(mark)": true, "cat <(mark)": true, "{ mark; } &": true, "true && (sleep 0; mark) & disown": true, "X='a[$(mark)]'; echo $((X))": true, "PATH=fake ls": true, "find . -maxdepth 0 -exec mark \\;": true, "BASH_ENV=./mark tool": true,
 		"echo mark": false, "cat mark": false, "tool ./mark": false, "ls # mark": false, "cat <<'E'\n$(mark)\nE": false,

@@ -3,6 +3,7 @@ package session
 import (
 	"bytes"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -260,11 +261,16 @@ func TestAppendIsSafeForConcurrentUse(t *testing.T) {
 // kills it.
 func TestLockOfADeadHolder(t *testing.T) {
 	if home := os.Getenv("HEW_TEST_HOLD"); home != "" {
-		if _, err := (Store{Home: home, Project: "-p"}).Create(id1); err != nil {
+		l, err := (Store{Home: home, Project: "-p"}).Create(id1)
+		if err != nil {
 			os.Exit(1)
 		}
 		os.Stdout.WriteString("held\n")
-		select {}
+		// Not select {}: a process in which everything sleeps for ever is ended by the
+		// runtime, and the lock with it.
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		runtime.KeepAlive(l)
+		return
 	}
 	s := testStore(t)
 	exe, err := os.Executable()
@@ -277,11 +283,16 @@ func TestLockOfADeadHolder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
 	line := make([]byte, 5)
-	if _, err := out.Read(line); err != nil || string(line) != "held\n" {
+	if _, err := io.ReadFull(out, line); err != nil || string(line) != "held\n" {
 		t.Fatalf("%q %v", line, err)
 	}
 	var busy *Busy

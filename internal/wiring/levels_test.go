@@ -1,0 +1,30 @@
+package wiring
+
+import (
+	"fmt"
+	"testing"
+)
+
+// TestFiveLevels: a denial of any level beats the grants of all the others, and
+// of two modes the one of the stronger level counts.
+func TestFiveLevels(t *testing.T) {
+	levels := []string{"managed", "cli", "local", "project", "user"}
+	for _, deny := range levels {
+		sources := ""
+		for _, l := range levels {
+			list := "allow"
+			if l == deny {
+				list = "deny"
+			}
+			sources += fmt.Sprintf(`,%q:{%q:["Bash(npm test)"]}`, l, list)
+		}
+		row := fmt.Sprintf(`{"id":"1","tool":"Bash","input":{"command":"npm test"},"settings":{"sources":{%s}}}`, sources[1:])
+		if r, err := judgeRow(t, row); err != nil || r.Verdict != "deny" {
+			t.Errorf("denied by %s: %s (%s), error %v", deny, r.Verdict, r.Reason, err)
+		}
+		row = fmt.Sprintf(`{"id":"1","tool":"Bash","input":{"command":"npm test"},"settings":{"sources":{%q:{"allow":["Bash(npm test)"]}}}}`, deny)
+		if r, err := judgeRow(t, row); err != nil || r.Verdict != "allow" {
+			t.Errorf("allowed by %s alone: %s (%s), error %v", deny, r.Verdict, r.Reason, err)
+		}
+	}
+}
