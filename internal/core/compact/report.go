@@ -26,6 +26,9 @@ type Report struct {
 	Free     int  `json:"free"`
 	// Sources are in the order of the window.
 	Sources []Source `json:"sources"`
+	// Tiers are the three ways of remembering: what people wrote down, what the
+	// model noted in earlier sessions, and the conversation itself.
+	Tiers []Tier `json:"tiers"`
 	// Stages are the shapers in order and whether each may run.
 	Stages []StageState `json:"stages"`
 	// Taken is what is not in the window any more, or not whole, oldest first.
@@ -38,6 +41,12 @@ type Source struct {
 	Class  prompt.Class `json:"class"`
 	Tokens int          `json:"tokens"`
 	Items  []Item       `json:"items"`
+}
+
+// Tier is one way of remembering and the tokens that it takes.
+type Tier struct {
+	Name   string `json:"name"`
+	Tokens int    `json:"tokens"`
 }
 
 // Item is one thing of a source.
@@ -121,6 +130,16 @@ func Describe(s Subject) Report {
 	r.messages(s)
 	for _, src := range r.Sources {
 		r.Used += src.Tokens
+	}
+	sum := func(sources ...int) (n int) {
+		for _, i := range sources {
+			n += r.Sources[i].Tokens
+		}
+		return n
+	}
+	r.Tiers = []Tier{
+		{"instructions", sum(srcInstructions, srcRules)}, {"auto_memory", sum(srcMemory)},
+		{"conversation", sum(srcConversation, srcResults, srcSummaries, srcLate)},
 	}
 	whole := tokens(s.History)
 	if s.Used > 0 && s.Used >= whole/distrust {
