@@ -28,3 +28,21 @@ func TestFiveLevels(t *testing.T) {
 		}
 	}
 }
+
+// TestRootNeedsASandbox: bypassPermissions as root hands over the machine.
+func TestRootNeedsASandbox(t *testing.T) {
+	for _, c := range []struct {
+		o        Options
+		disabled bool
+		ok       bool
+	}{
+		{Options{Root: true}, false, false},
+		{Options{Root: true, Environ: []string{"IS_SANDBOX=1"}}, false, true},
+		{Options{Root: true, Environ: []string{"IS_SANDBOX=1"}}, true, false},
+		{Options{}, false, true},
+	} {
+		if err := c.o.mayBypass(c.disabled); (err == nil) != c.ok {
+			t.Errorf("%+v disabled %v: %v", c.o, c.disabled, err)
+		}
+	}
+}
