@@ -38,7 +38,7 @@ func (s *sdk) controls() map[string]streamjson.Control {
 		"rename_session":          control(now, s.rename),
 		"seed_read_state":         control(beside, s.seed),
 		"apply_flag_settings":     control(atRest, s.applySettings),
-		"get_settings":            control(beside, s.settings),
+		"get_settings":            control(atRest, s.settings),
 		"list_models":             control(now, s.listModels),
 		"list_permission_rules":   control(now, s.rules),
 		"get_hooks_listing":       control(now, s.hooks),
