@@ -85,6 +85,7 @@ func runOptions() []option {
 		{name: "name", short: "n", arity: one, value: "text", group: groupSession, help: "name the session; --resume finds it by name", bind: text(func(o *Options) *string { return &o.Name })},
 		{name: "no-session-persistence", group: groupSession, help: "write no transcript; the session cannot be resumed", bind: flag(func(o *Options) *bool { return &o.NoPersist })},
 		{name: "model", arity: one, value: "name", group: groupModel, help: "model alias or id; script:FILE is the scripted model", bind: text(func(o *Options) *string { return &o.Model })},
+		{name: "agent", arity: one, value: "name", group: groupPrompt, help: "give the conversation the prompt, the tools and the model of this agent", bind: text(func(o *Options) *string { return &o.Agent })},
 		{name: "agents", arity: one, value: "json", group: groupPrompt, help: "agents for this run: {\"name\": {\"description\": …, \"prompt\": …}}", bind: text(func(o *Options) *string { return &o.Agents })},
 		{name: "team-name", aliases: []string{"team"}, arity: one, value: "name", group: groupSession, help: "join a team of several hew processes, which share a task list and mailboxes (see hew team status)", bind: text(func(o *Options) *string { return &o.Team })},
 		{name: "agent-name", arity: one, value: "name", group: groupSession, help: "this process's name in the team; without one it leads", bind: text(func(o *Options) *string { return &o.AgentName })},
@@ -159,6 +160,7 @@ func outputOptions() []option {
 // Options is a parsed command line.
 type Options struct {
 	Print, Bare, Continue, Fork, NoPersist, HookEvents   bool
+	Agent                                                string
 	Mirror, Await                                        bool
 	SkipPermissions, AllowSkip, Partial, Replay, Verbose bool
 	Version, Help, Trust, Sandbox, StrictServers         bool

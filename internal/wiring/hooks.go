@@ -67,6 +67,9 @@ func (b *build) listen(ctx context.Context, specs []tool.Spec) {
 		c.Started = func(s hook.Started) { told(s.ID, s.Event, s.Name) }
 	}
 	c.Host = b.o.HookCallback
+	if b.crew != nil {
+		c.AgentType = b.crew.kindOf
+	}
 	h.d = hook.New(c)
 	h.d.Load(b.hookSources(b.settings))
 	if b.o.HostHooks != nil {

@@ -57,9 +57,12 @@ func (b *build) resumed(cfg *engine.Config) {
 // system is the system prompt: the recorded one unless the command line asks
 // for another.
 func (b *build) system() []string {
-	asked := b.o.SystemGiven || b.o.AppendPrompt != "" || b.o.Bare || b.o.SystemBlocks != nil
+	asked := b.main != nil || b.o.SystemGiven || b.o.AppendPrompt != "" || b.o.Bare || b.o.SystemBlocks != nil
 	if b.past != nil && len(b.past.System) > 0 && !asked {
 		return b.past.System
+	}
+	if b.main != nil && !b.o.SystemGiven && b.o.SystemBlocks == nil {
+		return prompt.System(prompt.Config{Role: b.role(), Append: b.o.AppendPrompt, Env: b.surroundings()})
 	}
 	if b.o.SystemBlocks != nil {
 		return append(slices.Clone(b.o.SystemBlocks), prompt.System(prompt.Config{Append: b.o.AppendPrompt})[2:]...)

@@ -30,6 +30,7 @@ import (
 	"github.com/hew-agent/hew/internal/core/engine"
 	"github.com/hew-agent/hew/internal/event"
 	"github.com/hew-agent/hew/internal/msg"
+	"github.com/hew-agent/hew/internal/state/catalog"
 	"github.com/hew-agent/hew/internal/state/memory"
 	"github.com/hew-agent/hew/internal/state/plugin"
 	"github.com/hew-agent/hew/internal/state/prompt"
@@ -117,6 +118,9 @@ type Options struct {
 
 	// PluginDirs are folders and archives of plugins that count for this run.
 	PluginDirs []string
+	// Agent names the agent whose prompt, tools and model the main conversation
+	// has, "" for none.
+	Agent string
 	// Agents is a JSON object of agents that count for this run, "" for none.
 	Agents string
 	// Tools limits the built-in tools when ToolsGiven.
@@ -233,6 +237,7 @@ type build struct {
 	todos          builtin.Todos
 	noted          *noting // nil when nothing is kept
 	facts          *shellread.Reader
+	main           *catalog.Agent              // what the main conversation is, nil for hew's own
 	torn           bool                        // a file of the administrator's policy cannot be read
 	plugins        []plugin.Loaded             // in use, strongest first
 	trust          trust.Verdict               // what the folder asks for, and whether the user agreed
@@ -292,6 +297,9 @@ func (b *build) open(ctx context.Context) (*Conversation, error) {
 	}
 	tools, err := b.tools(ctx)
 	if err != nil {
+		return nil, err
+	}
+	if tools, err = b.mainAgent(tools, &model); err != nil {
 		return nil, err
 	}
 	specs := make([]tool.Spec, len(tools))

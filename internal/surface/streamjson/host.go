@@ -94,34 +94,55 @@ func (h *Host) asked(ctx context.Context, about string, body any) (json.RawMessa
 	return h.put(ctx, about, body)
 }
 
+// question is one that the host has been asked and may yet answer.
+type question struct {
+	h  *Host
+	id string
+	ch chan json.RawMessage
+}
+
 // put puts one question to the host and waits for the raw answer.
 func (h *Host) put(ctx context.Context, about string, body any) (json.RawMessage, error) {
-	id := h.newID()
-	ch := make(chan json.RawMessage, 1)
+	q, err := h.pose(about, body)
+	if err != nil {
+		return nil, err
+	}
+	return q.wait(ctx)
+}
+
+// pose writes a question; questions are in the order of the calls.
+func (h *Host) pose(about string, body any) (question, error) {
+	q := question{h, h.newID(), make(chan json.RawMessage, 1)}
 	h.mu.Lock()
 	p, gone := h.p, h.gone
 	if gone == nil && p != nil {
-		h.pending[id] = ch
+		h.pending[q.id] = q.ch
 	}
 	h.mu.Unlock()
 	switch {
 	case gone != nil:
-		return nil, gone
+		return q, gone
 	case p == nil:
-		return nil, fmt.Errorf("ask the host about %s: it is not connected", about)
+		return q, fmt.Errorf("ask the host about %s: it is not connected", about)
 	}
-	p.write(controlOut{"control_request", id, body})
+	p.write(controlOut{"control_request", q.id, body})
+	return q, nil
+}
+
+// wait waits for the raw answer. When ctx ends first, the question is taken back.
+func (q question) wait(ctx context.Context) (json.RawMessage, error) {
 	select {
-	case raw, ok := <-ch:
+	case raw, ok := <-q.ch:
 		if !ok {
 			return nil, errGone
 		}
 		return raw, nil
 	case <-ctx.Done():
-		h.mu.Lock()
-		delete(h.pending, id)
-		h.mu.Unlock()
-		p.write(controlOut{"control_cancel_request", id, nil})
+		q.h.mu.Lock()
+		delete(q.h.pending, q.id)
+		p := q.h.p
+		q.h.mu.Unlock()
+		p.write(controlOut{"control_cancel_request", q.id, nil})
 		return nil, context.Cause(ctx)
 	}
 }

@@ -92,7 +92,15 @@ func (s *hostServer) Send(_ context.Context, message []byte) error {
 		}
 		return nil
 	}
-	go s.carry(m, message)
+	q, err := s.h.pose("the MCP server "+s.name, struct {
+		Subtype string          `json:"subtype"`
+		Server  string          `json:"server_name"`
+		Message json.RawMessage `json:"message"`
+	}{"mcp_message", s.name, message})
+	if err != nil {
+		return err
+	}
+	go s.carry(m, q)
 	return nil
 }
 
@@ -117,14 +125,10 @@ func (s *hostServer) known(m rpc) (json.RawMessage, bool) {
 	return nil, false
 }
 
-// carry puts a message to the host and delivers the answer. What is no request
-// is acknowledged with an empty answer, which nobody waits for.
-func (s *hostServer) carry(m rpc, message []byte) {
-	raw, err := s.h.put(s.ctx, "the MCP server "+s.name, struct {
-		Subtype string          `json:"subtype"`
-		Server  string          `json:"server_name"`
-		Message json.RawMessage `json:"message"`
-	}{"mcp_message", s.name, message})
+// carry waits for the host's answer and delivers it. What is no request is
+// acknowledged with an empty answer, which nobody waits for.
+func (s *hostServer) carry(m rpc, q question) {
+	raw, err := q.wait(s.ctx)
 	if len(m.ID) == 0 || m.Method == "" {
 		return
 	}
