@@ -30,11 +30,14 @@ A key for the Anthropic API goes into ANTHROPIC_API_KEY, another endpoint that
 speaks the same API into ANTHROPIC_BASE_URL. What may run unasked is decided by
 rules (--allowedTools, --permission-mode, settings files); everything else is
 refused in a headless run, and the model is told why.
-
-Commands:
 `)
-	for _, c := range commands() {
-		row(&b, "hew "+strings.TrimSpace(c.name+" "+c.args), c.help)
+	for _, g := range commandGroups() {
+		fmt.Fprintf(&b, "\n%s:\n", g)
+		for _, c := range commands() {
+			if commandGroup(c.name) == g {
+				row(&b, "hew "+strings.TrimSpace(c.name+" "+c.args), c.help)
+			}
+		}
 	}
 	for _, g := range []string{groupRun, groupSession, groupModel, groupPrompt, groupSafe, groupOut, groupOther} {
 		fmt.Fprintf(&b, "\n%s:\n", g)
@@ -65,6 +68,7 @@ func (c command) page() string {
 func longHelp() map[string]string {
 	return map[string]string{
 		"sessions": sessionsUsage, "permissions": permissionsUsage, "hooks": hooksUsage, "memory": memoryUsage, "mcp": mcpUsage,
+		"context": contextUsage, "rewind": rewindLong,
 	}
 }
 

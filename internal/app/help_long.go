@@ -1,0 +1,48 @@
+package app
+
+// commandGroup is the heading under which hew --help lists a command; what has
+// none of its own stands under the last one.
+func commandGroup(name string) string {
+	switch name {
+	case "sessions", "rewind", "context", "memory":
+		return commandGroups()[1]
+	case "permissions", "trust", "sandbox", "auto-mode":
+		return commandGroups()[2]
+	case "mcp", "plugin", "hooks", "team":
+		return commandGroups()[3]
+	case "demo", "tools", "models", "auth", "doctor":
+		return commandGroups()[0]
+	}
+	return commandGroups()[4]
+}
+
+// commandGroups are the headings in their order.
+func commandGroups() []string {
+	return []string{"Commands to begin with", "Commands about what was said and changed", "Commands about what is allowed", "Commands to extend hew", "More commands"}
+}
+
+const contextUsage = `hew context - what fills the window of a session, and what was taken out of it
+
+  hew context [SESSION]    tokens by source: instructions, rules, notes, tools, conversation, results, summaries;
+                           without SESSION those of the newest session of this directory
+      --explain            also what was dropped, shortened or summarised: by which stage, how much, and where it is
+      --all                each item of each source
+      --json               for programs
+
+SESSION is a session id, its beginning, or a name. Nothing is sent and nothing is changed.
+Make room by hand with /compact or /clear inside the session; /pin TEXT keeps a text through every compaction.
+`
+
+const rewindLong = `hew rewind - take back what a session changed, what it said, or both
+
+  hew rewind SESSION --list            its prompts by number, with their ids
+  hew rewind SESSION --preview         say what would change, and what cannot be undone; change nothing
+  hew rewind SESSION --to MESSAGE      back to just before that prompt (number or id); the newest one when not given
+      --files                          only the files; the conversation goes on as it is
+      --conversation                   only the conversation; the files stay as they are
+      --both                           both, as without either
+      --json                           for programs
+
+Files come back as they were before the prompt: those that tools edited, and those that shell commands changed or deleted inside
+the working directories. What hew cannot undo (network, pushes, processes) is listed. Lines of the transcript are never removed.
+`
