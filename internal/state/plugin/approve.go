@@ -55,8 +55,8 @@ func (c Change) Diff() string {
 	out := udiff.Unified("agreed", "now", closed(c.Old.Text), closed(c.New.Text))
 	var b strings.Builder
 	for i, l := range strings.Split(strings.TrimSuffix(out, "\n"), "\n") {
-		if i >= 2 && !strings.HasPrefix(l, "@@") { // names of files, places
-			b.WriteString(l + "\n")
+		if i >= 2 && l != "" && !strings.HasPrefix(l, "@@") { // names of files, places
+			b.WriteString(l[:1] + " " + l[1:] + "\n")
 		}
 	}
 	return b.String()
