@@ -74,6 +74,7 @@ var table = []pkg{
 	{"internal/action/builtin/bash", action, []string{"policy/shellread", "task"}},
 	{"internal/action/builtin/edit", action, nil},
 	{"internal/action/builtin/agent", action, []string{"task"}},
+	{"internal/action/builtin/skill", action, nil},
 	{"internal/action/builtin/web", action, nil},
 
 	{"internal/core/loop", core, nil},
