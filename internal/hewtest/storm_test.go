@@ -143,6 +143,9 @@ func (s *storm) edit() error {
 	if err != nil || len(found) != 1 {
 		return err
 	}
+	if s.w.begun()[0] == "--session-id" {
+		return nil // killed before a prompt was written: there is no session that an edit could harm
+	}
 	line := s.hostile()
 	s.edits = append(s.edits, line[:min(len(line), 80)])
 	f, err := os.OpenFile(found[0], os.O_APPEND|os.O_WRONLY, 0)
