@@ -130,7 +130,7 @@ func (c *child) mind(cfg *engine.Child, past *session.Conversation) error {
 		cfg.System, cfg.History = c.home.engine().Conversation()
 		cfg.Copy, cfg.Effort, cfg.Sources = past == nil, "", nil
 		if past != nil {
-			cfg.History = past.Messages
+			cfg.History, cfg.Break = past.Messages, "resume"
 		}
 		return nil
 	}
@@ -157,7 +157,7 @@ func (c *child) mind(cfg *engine.Child, past *session.Conversation) error {
 		cfg.Effort = k.Effort
 	}
 	if past != nil {
-		cfg.History = past.Messages
+		cfg.History, cfg.Break = past.Messages, "resume"
 	}
 	return nil
 }

@@ -179,7 +179,7 @@ func (s *subagents) revive(ctx context.Context, h homeOf, to string) (agent.Chil
 	case m.Stopped:
 		return nil, t, fmt.Errorf("the subagent %s was stopped and does not go on; start another one", id)
 	}
-	past, reports, err := session.Load(path)
+	past, reports, err := session.LoadSidechain(path)
 	if err != nil {
 		return nil, t, fmt.Errorf("read the transcript of the subagent %s: %w", id, err)
 	}

@@ -43,6 +43,8 @@ type Child struct {
 	Stops   func(ctx context.Context, reply *msg.Message) loop.Stop
 	Hooks   Hooks
 	Sources []prompt.Source
+	// Break is as in Config.
+	Break string
 	// MaxTurns bounds it, 0 for no bound.
 	MaxTurns    int
 	Interactive bool
@@ -76,7 +78,7 @@ func (e *Engine) Child(c Child) *Engine {
 		cfg.Deferral = Deferral{} // a child is told of no deferred tools, so it has them all
 	}
 	cfg.Kinds, cfg.Shapings, cfg.Compacted = nil, nil, nil
-	cfg.Deferred, cfg.Output, cfg.Break, cfg.Sent, cfg.Used, cfg.Fresh = false, "", "", "", 0, 0
+	cfg.Deferred, cfg.Output, cfg.Break, cfg.Sent, cfg.Used, cfg.Fresh = false, "", c.Break, "", 0, 0
 	if l, ok := e.c.Quarantine.(*prompt.Layouter); ok { // it remembers one conversation
 		own := l.Fork()
 		cfg.Layout, cfg.Quarantine = own.Layout, own

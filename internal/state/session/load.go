@@ -104,6 +104,21 @@ func Load(path string) (*Conversation, []Report, error) {
 	if errors.Is(err, errNoWindow) {
 		l, c, err = loadFrom(f, window{})
 	}
+	return loaded(path, l, c, err)
+}
+
+// LoadSidechain is Load for the transcript of a subagent.
+func LoadSidechain(path string) (*Conversation, []Report, error) {
+	f, err := openTranscript(path)
+	if err != nil {
+		return nil, nil, fmt.Errorf("load subagent: %w", err)
+	}
+	defer f.close()
+	l, c, err := loadFrom(f, window{alone: true})
+	return loaded(path, l, c, err)
+}
+
+func loaded(path string, l *loader, c *Conversation, err error) (*Conversation, []Report, error) {
 	if err != nil {
 		return nil, nil, failed("read transcript", path, err)
 	}
@@ -129,7 +144,7 @@ func loadWindow(f *transcript) (*loader, *Conversation, error) {
 
 // loadFrom indexes the file from the beginning of w on.
 func loadFrom(f *transcript, w window) (*loader, *Conversation, error) {
-	l := &loader{f: f, byID: map[string]int{}, own: f.own, id: f.id, base: w.from, windowed: w.from > 0}
+	l := &loader{f: f, byID: map[string]int{}, own: f.own, id: f.id, base: w.from, windowed: w.from > 0, alone: w.alone}
 	if f.lost != "" {
 		l.report(0, "%s", f.lost)
 	}
@@ -191,10 +206,11 @@ type record struct {
 
 // loader holds the index of a file.
 type loader struct {
-	f    io.ReaderAt
-	own  int64  // what stands before belongs to the session that this one was forked from
-	data []byte // the file from base on, nil when that is too large
-	base int64  // where the index begins
+	alone bool // the file is a subagent's: its sidechain is the conversation
+	f     io.ReaderAt
+	own   int64  // what stands before belongs to the session that this one was forked from
+	data  []byte // the file from base on, nil when that is too large
+	base  int64  // where the index begins
 	// windowed tells that base is not the beginning, outside that something before it is alive.
 	windowed, outside bool
 	recs              []record
@@ -266,7 +282,7 @@ func (l *loader) index(line rawLine) {
 		case "parentUuid":
 			rec.parent = str(val)
 		case "isSidechain":
-			rec.sidechain = string(val) == "true"
+			rec.sidechain = string(val) == "true" && !l.alone
 		case "sourceToolAssistantUUID":
 			rec.source = str(val)
 		case "subtype":

@@ -322,7 +322,7 @@ type taskUsage struct {
 
 // meet remembers a subagent for what is said of it later.
 func (p *Printer) meet(b event.TaskChanged) {
-	if b.Type == "" {
+	if b.Type == "" || b.Status != event.TaskRunning {
 		return
 	}
 	p.mu.Lock()
