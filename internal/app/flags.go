@@ -126,6 +126,7 @@ func safetyOptions() []option {
 		{name: "permission-prompts", arity: one, value: "who", group: groupSafe, choices: []string{"host", "none"}, help: "who answers questions of a headless run; none denies them", bind: text(func(o *Options) *string { return &o.Prompts })},
 		{name: "mcp-config", arity: many, value: "files|json", group: groupSafe, help: "MCP servers of this run, from files or JSON objects with mcpServers", bind: words(func(o *Options) *[]string { return &o.Servers })},
 		{name: "strict-mcp-config", group: groupSafe, help: "use only the MCP servers of --mcp-config", bind: flag(func(o *Options) *bool { return &o.StrictServers })},
+		{name: "ide", group: groupSafe, help: "connect to the editor that has this folder open, by the lock file that its extension leaves in ~/.claude/ide", bind: flag(func(o *Options) *bool { return &o.IDE })},
 		{name: "permission-prompt-tool", arity: one, value: "tool", group: groupSafe, help: `who answers questions: "stdio", the program on stdin and stdout, or a tool, mcp__SERVER__TOOL`, bind: text(func(o *Options) *string { return &o.PromptTool })},
 		{name: "sandbox", group: groupSafe, help: "confine commands, whatever sandbox.enabled says (see hew sandbox status)", bind: flag(func(o *Options) *bool { return &o.Sandbox })},
 		{name: "trust", group: groupSafe, help: "use all that this folder's own settings run, grant and name, for this run only (see hew trust)", bind: flag(func(o *Options) *bool { return &o.Trust })},
@@ -163,7 +164,7 @@ type Options struct {
 	Agent                                                string
 	Mirror, Await                                        bool
 	SkipPermissions, AllowSkip, Partial, Replay, Verbose bool
-	Version, Help, Trust, Sandbox, StrictServers         bool
+	Version, Help, Trust, Sandbox, StrictServers, IDE    bool
 	Resume, SessionID, Name, Model, Fallback, Effort     string
 	Thinking, Betas, Agents, Team, AgentName, AgentType  string
 	Init, InitOnly, Maintenance                          bool

@@ -285,7 +285,7 @@ func (r *headless) wiring(host *streamjson.Host) (*wiring.Options, error) {
 	w := &wiring.Options{
 		Version: Version(), Entrypoint: r.entrypoint(), Environ: r.e.Environ, Cwd: r.e.Dir, Root: r.e.UID == 0,
 		Continue: o.Continue, Fork: o.Fork, NoPersist: o.NoPersist, Resume: o.Resume, SessionID: o.SessionID, Name: o.Name,
-		Team: o.Team, AgentName: o.AgentName, AgentType: o.AgentType,
+		Team: o.Team, IDE: o.IDE, AgentName: o.AgentName, AgentType: o.AgentType,
 		PluginDirs: o.PluginDirs, Agents: o.Agents, Agent: o.Agent, Model: o.Model, Effort: o.Effort, Thinking: o.Thinking, Fallback: ruleList([]string{o.Fallback}), Betas: ruleList([]string{o.Betas}),
 		MaxThinking: o.MaxThinking, AutoCompact: o.AutoCompact, MaxTurns: o.MaxTurns, TaskBudget: o.TaskBudget, MaxBudget: o.MaxBudget,
 		SystemGiven: o.Given("system-prompt") || o.Given("system-prompt-file"), SystemPrompt: o.SystemPrompt, AppendPrompt: o.AppendPrompt,

@@ -91,6 +91,8 @@ type Options struct {
 	// Team is the team to join, AgentName this process's name in it ("" leads),
 	// AgentType what it is. All optional.
 	Team, AgentName, AgentType string
+	// IDE connects to the editor in which the folder is open.
+	IDE bool
 
 	Model, Effort, Thinking string
 	Fallback, Betas         []string
