@@ -33,7 +33,7 @@ type ToolRow struct {
 func Tools() []ToolRow {
 	r := shell.New(shell.Config{NoSnapshot: true})
 	sh := bash.New(bash.Config{Runner: r})
-	list := []tool.Tool{sh.Tool(), sh.Monitor()}
+	list := []tool.Tool{sh.Tool(), sh.Monitor(), sh.PowerShell("pwsh")}
 	for _, c := range builtin.All(builtin.Config{Deferred: func() []tool.Spec { return nil }}) {
 		list = append(list, c.Tool)
 	}

@@ -20,7 +20,7 @@ import (
 // that nobody makes.
 func (b *build) catalogue(dialect shellread.Shell) []tool.Tool {
 	sh := bash.New(bash.Config{Runner: b.runner, Facts: b.facts, Dialect: dialect})
-	list := []tool.Tool{sh.Tool(), sh.Monitor()}
+	list := []tool.Tool{sh.Tool(), sh.Monitor(), sh.PowerShell("pwsh")}
 	for _, c := range builtin.All(builtin.Config{Interactive: true}) {
 		list = append(list, c.Tool)
 	}

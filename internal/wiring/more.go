@@ -1,11 +1,14 @@
 package wiring
 
 import (
+	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/hew-agent/hew/internal/action/builtin/agent"
 	"github.com/hew-agent/hew/internal/action/builtin/bash"
+	"github.com/hew-agent/hew/internal/backend/search"
 	"github.com/hew-agent/hew/internal/tool"
 )
 
@@ -28,6 +31,20 @@ func (b *build) watching(sh *bash.Shell) []tool.Tool {
 		return nil
 	}
 	return b.wanted(sh.Monitor())
+}
+
+// powerShell is the tool that runs PowerShell: on Windows where the program is
+// found, elsewhere when the user asks for it too.
+func (b *build) powerShell(sh *bash.Shell) []tool.Tool {
+	if on, err := strconv.ParseBool(b.env("CLAUDE_CODE_USE_POWERSHELL_TOOL")); runtime.GOOS != "windows" && (err != nil || !on) || err == nil && !on {
+		return nil
+	}
+	for _, name := range []string{"pwsh", "powershell"} {
+		if path := search.FindProgram(name, b.o.getenv("PATH"), b.place.Roots...); path != "" {
+			return []tool.Tool{sh.PowerShell(path)}
+		}
+	}
+	return nil
 }
 
 // listing is the tool that lists agents: in a team, or when it is asked for.

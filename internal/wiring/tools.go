@@ -46,7 +46,7 @@ func (b *build) tools(ctx context.Context) ([]tool.Tool, error) {
 	}
 	cfg.Schedule = &b.plans
 	sh := bash.New(b.bashConfig(&b.seen))
-	pool := append(append(builtin.New(cfg), sh.Tool()), b.watching(sh)...)
+	pool := append(append(builtin.New(cfg), sh.Tool()), append(b.watching(sh), b.powerShell(sh)...)...)
 	pool = append(pool, b.delegation(ctx)...)
 	slices.SortStableFunc(pool, func(x, y tool.Tool) int { return strings.Compare(x.Spec().Name, y.Spec().Name) })
 	b.pool = b.chosen(pool)

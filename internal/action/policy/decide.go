@@ -243,8 +243,27 @@ func (c *chain) ruleApplies(r *Rule) bool {
 		// Commands and paths are judged need by need.
 		return false
 	}
-	detail, ok := c.detail()
-	return ok && r.command.match(detail)
+	return c.matchDetails(r)
+}
+
+// matchDetails compares a rule of a plain tool with what its call asks for: a
+// grant must cover all of it, a denial or question one part.
+func (c *chain) matchDetails(r *Rule) bool {
+	found := false
+	for _, n := range c.needs {
+		if n.Kind != tool.NeedUse || n.Detail == "" {
+			continue
+		}
+		found = true
+		if r.command.match(n.Detail) != (r.Behavior == tool.Allow) {
+			return r.Behavior != tool.Allow
+		}
+	}
+	if !found {
+		detail, ok := c.detail()
+		return ok && r.command.match(detail)
+	}
+	return r.Behavior == tool.Allow
 }
 
 // detail is the text that the parentheses of a plain tool rule match.
