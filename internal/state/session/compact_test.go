@@ -2,7 +2,10 @@ package session
 
 import (
 	"bytes"
+	"fmt"
 	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -48,5 +51,50 @@ func TestKilledWhileCompacting(t *testing.T) {
 	wantShape(t, c, "user: ctx", "user: second", "assistant: kept")
 	if c.Reshaped != "compaction" || len(c.Boundaries) != 2 || c.System[0] != "sys" || c.Used != 0 {
 		t.Errorf("%+v", c)
+	}
+}
+
+// A file of forged boundaries, each of which keeps the whole conversation, took
+// minutes: the time must not grow with their number times the lines.
+func TestForgedBoundariesAreBounded(t *testing.T) {
+	const n = 4000
+	id := func(i int) string { return fmt.Sprintf("00000000-0000-4000-8000-%012d", i) }
+	var b strings.Builder
+	for i := range n {
+		parent := "null"
+		if i > 0 {
+			parent = `"` + id(i-1) + `"`
+		}
+		fmt.Fprintf(&b, `{"parentUuid":%s,"type":"user","uuid":%q,"message":{"role":"user","content":"q"}}`+"\n", parent, id(i))
+	}
+	for i := n; i < 2*n; i++ {
+		fmt.Fprintf(&b, `{"parentUuid":%q,"type":"system","subtype":"compact_boundary","uuid":%q,"compactMetadata":{"preservedSegment":{"headUuid":%q,"anchorUuid":%q,"tailUuid":%q}}}`+"\n",
+			id(i-1), id(i), id(0), id(n-1), id(n-2))
+	}
+	path := filepath.Join(t.TempDir(), id(0)+".jsonl")
+	if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f, err := openTranscript(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.close()
+	l, _, err := loadFrom(f, window{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tree, err := l.newTree()
+	if err != nil {
+		t.Fatal(err)
+	}
+	relinked := 0
+	for _, r := range l.recs[tree.settled():] {
+		if r.subtype == boundarySubtype && !tree.gone[l.byID[r.uuid]] {
+			relinked++
+		}
+	}
+	if relinked != maxRelinked {
+		t.Errorf("%d boundaries are relinked, want %d", relinked, maxRelinked)
 	}
 }

@@ -21,6 +21,7 @@ type tree struct {
 func (l *loader) newTree() (*tree, error) {
 	t := &tree{loader: l, parentOf: map[int]int{}, gone: map[int]bool{}, kids: map[int][]int{}}
 	t.unfinished()
+	old := t.settled()
 	for i, r := range l.recs {
 		if r.kind != kindSystem || r.sidechain || t.gone[i] {
 			continue
@@ -35,6 +36,9 @@ func (l *loader) newTree() (*tree, error) {
 				return nil, err
 			}
 		case boundarySubtype:
+			if i < old {
+				continue
+			}
 			if err := t.relink(i); err != nil {
 				return nil, err
 			}
@@ -49,6 +53,25 @@ func (l *loader) newTree() (*tree, error) {
 		}
 	}
 	return t, nil
+}
+
+// maxRelinked is how many compactions are relinked, each of which may walk the
+// whole file: a forged file of nothing else must not keep anybody waiting for
+// minutes. What a compaction kept has left the conversation many windows later.
+const maxRelinked = 64
+
+// settled is the index of the oldest boundary that is still relinked.
+func (t *tree) settled() int {
+	n := 0
+	for i, r := range slices.Backward(t.recs) {
+		if r.kind != kindSystem || r.subtype != boundarySubtype || r.sidechain || t.gone[i] {
+			continue
+		}
+		if n++; n == maxRelinked {
+			return i
+		}
+	}
+	return 0
 }
 
 func (t *tree) retract(i int) error {
