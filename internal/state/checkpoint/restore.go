@@ -295,6 +295,9 @@ func removed(path string) error {
 func inPlace(path string) error {
 	dir := filepath.Dir(path)
 	real, err := filepath.EvalSymlinks(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("the folder %s is not there; if it was moved, move it back, else make it", dir)
+	}
 	if err != nil {
 		return err
 	}
