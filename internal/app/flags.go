@@ -149,6 +149,12 @@ func outputOptions() []option {
 		{name: "include-partial-messages", group: groupOut, help: "with stream-json: the model's raw stream events too", bind: flag(func(o *Options) *bool { return &o.Partial })},
 		{name: "include-hook-events", group: groupOut, help: "with stream-json: when hooks start and what they answer", bind: flag(func(o *Options) *bool { return &o.HookEvents })},
 		{name: "session-mirror", group: groupOut, help: "with stream-json both ways: repeat every line of the transcript as a transcript_mirror line", bind: flag(func(o *Options) *bool { return &o.Mirror })},
+		{name: "managed-settings", arity: one, value: "json", group: groupOut, help: "known and refused: this build cannot do what it asks for", bind: text(func(o *Options) *string { return &o.unused })},
+		{name: "project-config-root", arity: one, value: "dir", group: groupOut, help: "accepted for hosts, without effect", bind: text(func(o *Options) *string { return &o.unused })},
+		{name: "resume-session-at", arity: one, value: "uuid", group: groupOut, help: "known and refused: this build cannot do what it asks for", bind: text(func(o *Options) *string { return &o.unused })},
+		{name: "thinking-display", arity: one, value: "kind", group: groupOut, help: "accepted for hosts, without effect", bind: text(func(o *Options) *string { return &o.unused })},
+		{name: "debug-file", arity: one, value: "file", group: groupOut, help: "accepted for hosts, without effect (see --trace)", bind: text(func(o *Options) *string { return &o.unused })},
+		{name: "debug", arity: optional, value: "filter", group: groupOut, help: "accepted for hosts, without effect (see --trace)", bind: text(func(o *Options) *string { return &o.unused })},
 		{name: "await-initialize", group: groupOut, help: "with stream-json input: servers and agents come in the initialize request (it is always waited for)", bind: flag(func(o *Options) *bool { return &o.Await })},
 		{name: "replay-user-messages", group: groupOut, help: "with stream-json both ways: echo accepted user messages", bind: flag(func(o *Options) *bool { return &o.Replay })},
 		{name: "verbose", group: groupOut, help: "all messages; required for stream-json output", bind: flag(func(o *Options) *bool { return &o.Verbose })},
@@ -180,6 +186,18 @@ type Options struct {
 	// Prompt is the positional arguments, joined.
 	Prompt string
 	given  map[string]bool
+	unused string
+}
+
+// withoutEffect are options that hosts set and that change nothing here.
+func (o *Options) withoutEffect() []string {
+	var out []string
+	for _, n := range []string{"project-config-root", "thinking-display", "debug-file", "debug"} {
+		if o.Given(n) {
+			out = append(out, "--"+n)
+		}
+	}
+	return out
 }
 
 // Given reports whether the option was on the command line at all.

@@ -70,6 +70,10 @@ func (r *headless) check() error {
 		return &usageError{"--include-hook-events requires --output-format=stream-json"}
 	case o.Replay && (o.Input != "stream-json" || o.Output != "stream-json"):
 		return &usageError{"--replay-user-messages requires --input-format and --output-format stream-json"}
+	case o.Given("managed-settings"): // a policy must not be dropped, nor another history be gone on with
+		return &usageError{"--managed-settings is not supported; an administrator's settings stand in a file (see docs/permissions.md)"}
+	case o.Given("resume-session-at"):
+		return &usageError{"--resume-session-at is not supported; hew rewind takes a conversation back to a prompt"}
 	case o.Given("system-prompt") && o.Given("system-prompt-file"):
 		return &usageError{"--system-prompt and --system-prompt-file exclude each other"}
 	case o.PromptTool != "" && o.PromptTool != "stdio" && !strings.HasPrefix(o.PromptTool, "mcp__"):
@@ -103,6 +107,9 @@ func (r *headless) run(ctx context.Context) error {
 	w, err := r.wiring(host)
 	if err != nil {
 		return err
+	}
+	if o := r.o.withoutEffect(); len(o) > 0 {
+		r.warn("these options have no effect in this build: " + strings.Join(o, ", "))
 	}
 	// A reader that has gone away calls off what still runs, as a signal does.
 	open, callOff := context.WithCancel(ctx)
