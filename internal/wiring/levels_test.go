@@ -2,6 +2,7 @@ package wiring
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 )
 
@@ -10,15 +11,15 @@ import (
 func TestFiveLevels(t *testing.T) {
 	levels := []string{"managed", "cli", "local", "project", "user"}
 	for _, deny := range levels {
-		sources := ""
+		var sources strings.Builder
 		for _, l := range levels {
 			list := "allow"
 			if l == deny {
 				list = "deny"
 			}
-			sources += fmt.Sprintf(`,%q:{%q:["Bash(npm test)"]}`, l, list)
+			sources.WriteString(fmt.Sprintf(`,%q:{%q:["Bash(npm test)"]}`, l, list))
 		}
-		row := fmt.Sprintf(`{"id":"1","tool":"Bash","input":{"command":"npm test"},"settings":{"sources":{%s}}}`, sources[1:])
+		row := fmt.Sprintf(`{"id":"1","tool":"Bash","input":{"command":"npm test"},"settings":{"sources":{%s}}}`, sources.String()[1:])
 		if r, err := judgeRow(t, row); err != nil || r.Verdict != "deny" {
 			t.Errorf("denied by %s: %s (%s), error %v", deny, r.Verdict, r.Reason, err)
 		}

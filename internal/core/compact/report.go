@@ -138,7 +138,8 @@ func Describe(s Subject) Report {
 		return n
 	}
 	r.Tiers = []Tier{
-		{"instructions", sum(srcInstructions, srcRules)}, {"auto_memory", sum(srcMemory)},
+		{"instructions", sum(srcInstructions, srcRules)},
+		{"auto_memory", sum(srcMemory)},
 		{"conversation", sum(srcConversation, srcResults, srcSummaries, srcLate)},
 	}
 	whole := tokens(s.History)

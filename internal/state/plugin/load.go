@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/hew-agent/hew/internal/backend/fsys"
 	"github.com/hew-agent/hew/internal/state/catalog"
@@ -125,14 +126,14 @@ func (s *Store) answer(l *Loaded) {
 }
 
 func keyList(keys []string) string {
-	out := ""
+	var out strings.Builder
 	for i, k := range keys {
 		if i > 0 {
-			out += ", "
+			out.WriteString(", ")
 		}
-		out += k
+		out.WriteString(k)
 	}
-	return out
+	return out.String()
 }
 
 // inline reads a plugin that the command line names: the user's word for this run.
