@@ -144,11 +144,10 @@ func (c *child) mind(cfg *engine.Child, past *session.Conversation) error {
 	if k.Bare {
 		env.Git = nil
 	}
-	pc := prompt.Config{Role: body, Env: env}
 	if c.book != nil {
-		pc.Memory = c.book.Instructions()
+		body += "\n\n" + c.book.Instructions()
 	}
-	cfg.System = prompt.System(pc)
+	cfg.System = prompt.System(prompt.Config{Role: body, Env: env})
 	if c.tree != nil {
 		cfg.System = append(cfg.System, c.tree.about())
 	}
