@@ -19,6 +19,9 @@ func (b *build) sources(ctx context.Context) []prompt.Source {
 		backgroundNotices{&b.background, b.lostWork()},
 		b.mcp,
 	}
+	if b.crew != nil {
+		out = append(out, agentMention{b})
+	}
 	if b.team != nil {
 		out = append(out, teamMail{b.team})
 	}
