@@ -28,6 +28,7 @@ type initialize struct {
 	Manifests map[string]streamjson.Manifest `json:"sdkMcpServerManifests"`
 	Servers   map[string]json.RawMessage     `json:"mcpServers"`
 	Schema    json.RawMessage                `json:"jsonSchema"`
+	Forward   bool                           `json:"forwardSubagentText"`
 	Title     string                         `json:"title"`
 	Plugins   []struct{ Type, Path string }  `json:"plugins"`
 }
@@ -173,7 +174,8 @@ func (s *sdk) open(ctx context.Context, raw json.RawMessage) (*streamjson.Live, 
 	s.conv = conv
 	return &streamjson.Live{
 		Engine: conv.Engine, Commands: conv.Commands, Tasks: conv.Tasks, TaskEnded: conv.TaskEnded(),
-		Controls: s.controls(), Next: s.next,
+		ForwardText: s.asked != nil && s.asked.Forward,
+		Controls:    s.controls(), Next: s.next,
 		Facts: func() streamjson.Facts {
 			conv.Ready(ctx)
 			return facts(conv)

@@ -127,6 +127,7 @@ func New(c Config) *Surface {
 func (s *Surface) take(l *Live) {
 	s.p.mu.Lock()
 	s.p.session = l.Engine.Session
+	s.p.forward = s.p.forward || l.ForwardText
 	s.p.mu.Unlock()
 	s.live, s.model = l, l.Engine.Model().ID
 }
