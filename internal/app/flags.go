@@ -91,6 +91,7 @@ func runOptions() []option {
 		{name: "agent-name", arity: one, value: "name", group: groupSession, help: "this process's name in the team; without one it leads", bind: text(func(o *Options) *string { return &o.AgentName })},
 		{name: "agent-type", arity: one, value: "type", group: groupSession, help: "what this member of the team is, for people and for the others", bind: text(func(o *Options) *string { return &o.AgentType })},
 		{name: "plugin-dir", arity: one, value: "dir|archive", group: groupPrompt, help: "a plugin for this run, from a folder, a .zip or a .tar.gz; may be repeated", bind: words(func(o *Options) *[]string { return &o.PluginDirs })},
+		{name: "disable-slash-commands", group: groupPrompt, help: "no skills and no slash commands: a prompt that begins with / is text", bind: flag(func(o *Options) *bool { return &o.NoCommands })},
 		{name: "fallback-model", arity: one, value: "a,b,…", group: groupModel, help: "models to go on with, in order, when the model is overloaded or not available (at most three)", bind: text(func(o *Options) *string { return &o.Fallback })},
 		{name: "effort", arity: one, value: "level", group: groupModel, choices: []string{"low", "medium", "high", "xhigh", "max"}, help: "how much the model thinks", bind: text(func(o *Options) *string { return &o.Effort })},
 		{name: "thinking", arity: one, value: "kind", group: groupModel, choices: []string{"adaptive", "enabled", "disabled"}, help: "whether the model thinks before it answers", bind: text(func(o *Options) *string { return &o.Thinking })},
@@ -171,6 +172,7 @@ type Options struct {
 	Mirror, Await                                        bool
 	SkipPermissions, AllowSkip, Partial, Replay, Verbose bool
 	Version, Help, Trust, Sandbox, StrictServers, IDE    bool
+	NoCommands                                           bool
 	Resume, SessionID, Name, Model, Fallback, Effort     string
 	Thinking, Betas, Agents, Team, AgentName, AgentType  string
 	Init, InitOnly, Maintenance                          bool

@@ -293,7 +293,7 @@ func (r *headless) wiring(host *streamjson.Host) (*wiring.Options, error) {
 		Version: Version(), Entrypoint: r.entrypoint(), Environ: r.e.Environ, Cwd: r.e.Dir, Root: r.e.UID == 0,
 		Continue: o.Continue, Fork: o.Fork, NoPersist: o.NoPersist, Resume: o.Resume, SessionID: o.SessionID, Name: o.Name,
 		Team: o.Team, IDE: o.IDE, AgentName: o.AgentName, AgentType: o.AgentType,
-		PluginDirs: o.PluginDirs, Agents: o.Agents, Agent: o.Agent, Model: o.Model, Effort: o.Effort, Thinking: o.Thinking, Fallback: ruleList([]string{o.Fallback}), Betas: ruleList([]string{o.Betas}),
+		PluginDirs: o.PluginDirs, Agents: o.Agents, Agent: o.Agent, NoCommands: o.NoCommands, Model: o.Model, Effort: o.Effort, Thinking: o.Thinking, Fallback: ruleList([]string{o.Fallback}), Betas: ruleList([]string{o.Betas}),
 		MaxThinking: o.MaxThinking, AutoCompact: o.AutoCompact, MaxTurns: o.MaxTurns, TaskBudget: o.TaskBudget, MaxBudget: o.MaxBudget,
 		SystemGiven: o.Given("system-prompt") || o.Given("system-prompt-file"), SystemPrompt: o.SystemPrompt, AppendPrompt: o.AppendPrompt,
 		Bare: o.Bare, Tools: ruleList(o.Tools), ToolsGiven: o.Given("tools"),
@@ -416,6 +416,7 @@ func facts(c *wiring.Conversation) streamjson.Facts {
 		Servers: serverFacts(c), Plugins: pluginFacts(c), Agents: agents,
 		Cwd: c.Engine.Place().Cwd, Tools: names, Model: c.Engine.Model().ID, PermissionMode: c.Engine.Mode(),
 		APIKeySource: c.KeySource, Version: Version(), OutputStyle: c.Style, Memory: c.Notes, Additional: c.Additional, Commands: c.Commands.Names(),
+		Skills: c.Skills(),
 	}
 }
 

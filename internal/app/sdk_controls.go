@@ -189,10 +189,12 @@ func (s *sdk) version(context.Context, nothing) (any, error) {
 }
 
 func (s *sdk) reloadSkills(context.Context, nothing) (any, error) {
+	s.conv.ReloadDefinitions()
 	return map[string]any{"skills": rowsOf(s.conv.Commands.List())}, nil
 }
 
 func (s *sdk) reloadStyles(context.Context, nothing) (any, error) {
+	s.conv.ReloadDefinitions()
 	return map[string]any{"available_output_styles": s.conv.Styles()}, nil
 }
 

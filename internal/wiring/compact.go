@@ -42,6 +42,9 @@ func (b *build) shaping(cfg *engine.Config) {
 		cfg.Kinds = b.past.Kinds
 		cfg.Shapings, cfg.Compacted = shapings(b.past)
 		b.recallTodos(cfg.History)
+		if b.craft != nil {
+			b.craft.book.Recall(cfg.History)
+		}
 	}
 	if truthy(b.env("DISABLE_COMPACT")) {
 		return

@@ -31,7 +31,7 @@ type live func(dropped []*msg.Message) []compact.Announcement
 
 // lives are the kinds, in the order in which they are said: one line each.
 func (b *build) lives() []live {
-	return []live{b.liveTodos, b.livePlan, b.liveWork, b.liveFiles}
+	return []live{b.liveTodos, b.livePlan, b.liveSkills, b.liveWork, b.liveFiles}
 }
 
 // announce says again what must not be forgotten.

@@ -11,6 +11,7 @@ import (
 	"github.com/hew-agent/hew/internal/action/builtin/agent"
 	"github.com/hew-agent/hew/internal/action/builtin/bash"
 	"github.com/hew-agent/hew/internal/action/builtin/mcptool"
+	"github.com/hew-agent/hew/internal/action/builtin/skill"
 	"github.com/hew-agent/hew/internal/backend/credential"
 	"github.com/hew-agent/hew/internal/backend/provider"
 	"github.com/hew-agent/hew/internal/backend/shell"
@@ -39,6 +40,7 @@ func Tools() []ToolRow {
 	}
 	crew := agent.New(agent.Config{Deepest: 1, Background: true})
 	list = append(append(list, crew.Tools()...), crew.List())
+	list = append(list, skill.NewBook(skill.Config{}).Tool())
 	var out []ToolRow
 	for _, t := range list {
 		s := t.Spec()

@@ -153,9 +153,6 @@ func (c *Conversation) Rename(title string) error {
 	return c.build.noted.Title(title)
 }
 
-// Styles are the output styles that can be chosen.
-func (c *Conversation) Styles() []string { return []string{"default"} }
-
 // ApplySettings puts settings above those of all files but the administrator's,
 // key by key; null takes a key away. It must not be called while a run is under way.
 func (c *Conversation) ApplySettings(ctx context.Context, changes map[string]json.RawMessage) error {

@@ -57,8 +57,10 @@ func (b *build) resumed(cfg *engine.Config) {
 // system is the system prompt: the recorded one unless the command line asks
 // for another.
 func (b *build) system() []string {
+	b.conv.Style = defaultStyle
 	asked := b.main != nil || b.o.SystemGiven || b.o.AppendPrompt != "" || b.o.Bare || b.o.SystemBlocks != nil
 	if b.past != nil && len(b.past.System) > 0 && !asked {
+		b.conv.Style = recalledStyle(b.past.System)
 		return b.past.System
 	}
 	if b.main != nil && !b.o.SystemGiven && b.o.SystemBlocks == nil {
@@ -71,10 +73,12 @@ func (b *build) system() []string {
 		text := "Working directory: " + b.place.Cwd + "\nToday's date: " + b.o.Now().Format("2006-01-02")
 		return prompt.System(prompt.Config{Replace: text, Append: b.o.AppendPrompt})
 	}
-	return prompt.System(prompt.Config{
+	c := prompt.Config{
 		Replace: b.o.SystemPrompt, Append: b.o.AppendPrompt, Memory: b.aboutNotes(),
 		Env: b.surroundings(),
-	})
+	}
+	b.styled(&c)
+	return prompt.System(c)
 }
 
 // surroundings are what the model is told of the place.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/hew-agent/hew/internal/action/hook"
 	"github.com/hew-agent/hew/internal/core/command"
@@ -29,12 +30,20 @@ func (b *build) slash(ctx context.Context) *command.Book {
 	if e.Compacts() && b.env("DISABLE_COMPACT") == "" {
 		p.Compact = b.compact
 	}
+	if b.o.NoCommands {
+		return command.New(command.Config{Submit: b.mcp.mentioning(e.Submit)})
+	}
 	book = command.New(command.Config{
 		Builtin: command.Builtin(p, func() []command.Command { return book.List() }),
-		Custom:  b.mcp.commands,
-		Submit:  b.mcp.mentioning(e.Submit), Record: func(c event.CommandRan) error { return e.Note(c) },
+		Custom:  b.custom,
+		Submit:  b.craft.submitting(b.mcp.mentioning(e.Submit)), Record: func(c event.CommandRan) error { return e.Note(c) },
 	})
 	return book
+}
+
+// custom are the commands that are not in the fixed table.
+func (b *build) custom() []command.Command {
+	return slices.Concat(b.craft.commands(), []command.Command{b.styleCommand()}, b.mcp.commands())
 }
 
 // compact is /compact.
@@ -132,6 +141,11 @@ func (b *build) renew(ctx context.Context, title string) error {
 	b.place.SpillDir = b.store.Results(id)
 	b.forgetFiles()
 	b.git = b.askGit(ctx)
+	if b.craft != nil {
+		b.craft.book.Forget()
+		b.craft.over()
+		b.defs.refresh(ctx, func(event.Body) {})
+	}
 	b.variables["CLAUDE_CODE_SESSION_ID"] = id
 	for _, path := range b.seen.Paths() {
 		b.seen.Forget(path)

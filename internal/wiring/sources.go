@@ -16,6 +16,7 @@ func (b *build) sources(ctx context.Context) []prompt.Source {
 	out := []prompt.Source{
 		&deferredTools{list: func() []tool.Spec { return b.conv.Engine.OnDemand() }},
 		agentListing{b, b.offers, func() *gate.Gate { return b.gateRef }},
+		&styleReminder{b: b},
 		backgroundNotices{&b.background, b.lostWork()},
 		b.mcp,
 	}
@@ -24,6 +25,9 @@ func (b *build) sources(ctx context.Context) []prompt.Source {
 	}
 	if b.team != nil {
 		out = append(out, teamMail{b.team})
+	}
+	if b.craft != nil {
+		out = append(out, b.craft)
 	}
 	if !b.uninstructed() {
 		b.lazy = &lazyFiles{b: b}

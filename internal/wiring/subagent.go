@@ -26,21 +26,22 @@ import (
 
 // child is one subagent.
 type child struct {
-	s    *subagents
-	home homeOf
-	task agent.Task
-	e    *engine.Engine
-	gate *gate.Gate
-	pool []tool.Tool
-	seen *fsys.ReadState
-	work task.List               // its own background work
-	book *memory.Notebook        // nil without a memory of its own
-	tree *tree                   // nil without a worktree
-	own  atomic.Pointer[servers] // those that its file brings, while it runs
-	log  *session.Log
-	meta meta
-	stop []func() error // what ends with a run
-	ends []func() error // what ends with the session
+	s     *subagents
+	home  homeOf
+	task  agent.Task
+	e     *engine.Engine
+	gate  *gate.Gate
+	pool  []tool.Tool
+	seen  *fsys.ReadState
+	work  task.List               // its own background work
+	book  *memory.Notebook        // nil without a memory of its own
+	tree  *tree                   // nil without a worktree
+	own   atomic.Pointer[servers] // those that its file brings, while it runs
+	log   *session.Log
+	craft *skillset // its skills, nil when they are switched off
+	meta  meta
+	stop  []func() error // what ends with a run
+	ends  []func() error // what ends with the session
 }
 
 func (c *child) id() string { return c.task.ID }
@@ -216,6 +217,9 @@ func (c *child) sources() []prompt.Source {
 	out := []prompt.Source{backgroundNotices{work: &c.work}}
 	if k := c.task.Kind; k != nil && !k.Bare && !b.uninstructed() {
 		out = append(out, &lazyFiles{b: b})
+	}
+	if c.craft != nil {
+		out = append(out, c.craft)
 	}
 	return append(out, agentListing{b: b, offers: func(s tool.Spec) bool {
 		return slices.ContainsFunc(c.pool, func(t tool.Tool) bool { return t.Spec().Name == s.Name }) && c.gate.Offered(s)

@@ -34,7 +34,11 @@ func (c *child) tools() error {
 		engine: func() *engine.Engine { return c.e }, gate: func() *gate.Gate { return c.gate },
 		pool: func() []tool.Tool { return c.pool }, more: func() []tool.Tool { return c.more() }, wall: c.wall, depth: c.home.depth + 1,
 	}
-	pool = append(pool, agent.New(c.s.config(inner, &c.work)).Tools()...)
+	crew := agent.New(c.s.config(inner, &c.work))
+	pool = append(pool, crew.Tools()...)
+	if c.craft = b.newSkills(inner, crew, c.seen); c.craft != nil {
+		pool = append(pool, c.craft.book.Tool())
+	}
 	c.ends = append(c.ends, c.work.Close)
 	if c.task.Kind == nil {
 		c.pool = copied(c.home.pool(), pool)

@@ -65,7 +65,7 @@ func (b *build) delegation(ctx context.Context) []tool.Tool {
 		return nil
 	}
 	life, end := context.WithCancel(context.WithoutCancel(ctx))
-	b.crew = &subagents{b: b, kinds: sync.OnceValue(b.definitions), life: func() context.Context { return life }, end: end}
+	b.crew = &subagents{b: b, kinds: b.defs.now, life: func() context.Context { return life }, end: end}
 	b.conv.close = append(b.conv.close, b.crew.close)
 	main := homeOf{
 		engine: func() *engine.Engine { return b.conv.Engine }, gate: func() *gate.Gate { return b.gateRef },
@@ -76,6 +76,10 @@ func (b *build) delegation(ctx context.Context) []tool.Tool {
 		cfg.Mail, cfg.Peers = b.team.post, b.team.peers
 	}
 	crew := agent.New(cfg)
+	if !b.o.NoCommands {
+		b.skills = &skills{b: b, hook: map[string]bool{}}
+		b.craft = b.newSkills(main, crew, &b.seen)
+	}
 	return append(crew.Tools(), b.listing(crew)...)
 }
 

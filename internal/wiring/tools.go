@@ -48,6 +48,9 @@ func (b *build) tools(ctx context.Context) ([]tool.Tool, error) {
 	sh := bash.New(b.bashConfig(&b.seen))
 	pool := append(append(builtin.New(cfg), sh.Tool()), append(b.watching(sh), b.powerShell(sh)...)...)
 	pool = append(pool, b.delegation(ctx)...)
+	if b.craft != nil {
+		pool = append(pool, b.craft.book.Tool())
+	}
 	slices.SortStableFunc(pool, func(x, y tool.Tool) int { return strings.Compare(x.Spec().Name, y.Spec().Name) })
 	b.pool = b.chosen(pool)
 	if b.o.Schema == nil {

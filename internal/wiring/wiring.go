@@ -123,6 +123,8 @@ type Options struct {
 	// Agent names the agent whose prompt, tools and model the main conversation
 	// has, "" for none.
 	Agent string
+	// NoCommands switches skills and slash commands off.
+	NoCommands bool
 	// Agents is a JSON object of agents that count for this run, "" for none.
 	Agents string
 	// Tools limits the built-in tools when ToolsGiven.
@@ -223,11 +225,14 @@ type build struct {
 	bound          *boundary // nil without a sandbox
 	runner         *shell.Runner
 	background     task.List
-	stirred        chan struct{}      // a value after the end of background work
-	writes         sync.Mutex         // held from the look at a file to its writing, by all agents
-	pool           []tool.Tool        // all tools of the main conversation
-	crew           *subagents         // nil in a bare run
-	shapers        *compact.Config    // nil when nothing is shaped
+	stirred        chan struct{}   // a value after the end of background work
+	writes         sync.Mutex      // held from the look at a file to its writing, by all agents
+	pool           []tool.Tool     // all tools of the main conversation
+	crew           *subagents      // nil in a bare run
+	shapers        *compact.Config // nil when nothing is shaped
+	defs           *definitions
+	skills         *skills            // nil when they are switched off
+	craft          *skillset          // of the main conversation; nil as skills
 	variables      map[string]string  // of commands; changed between runs only
 	git            func() *prompt.Git // see askGit
 	gateRef        *gate.Gate
@@ -288,6 +293,7 @@ func (b *build) open(ctx context.Context) (*Conversation, error) {
 	if b.notebook = b.ownNotes(); b.notebook != nil {
 		b.conv.Notes = b.notebook.Dir
 	}
+	b.defs = &definitions{b: b}
 	b.promptTool()
 	if err := b.commands(ctx); err != nil {
 		return nil, err

@@ -133,6 +133,14 @@ func (e *Engine) Relay(ctx context.Context, child *Engine, in Input, wake func()
 	}
 }
 
+// Unshown hands out what subagents have done that no run of this conversation has
+// shown. It must not be called while one is under way.
+func (e *Engine) Unshown(emit func(event.Event)) {
+	for _, ev := range e.aside.take() {
+		emit(ev)
+	}
+}
+
 // mark names an event's conversation; events of deeper ones have their name already.
 func (e *Engine) mark(o event.Origin) event.Origin {
 	if o == (event.Origin{}) {

@@ -39,6 +39,8 @@ func (s *Skill) Expand(body string, v Values) []Piece {
 		pieces[i].Command = fill.text(pieces[i].Command)
 	}
 	if args := strings.TrimSpace(v.Arguments); args != "" && !fill.used {
+		last := &pieces[len(pieces)-1]
+		last.Text = strings.TrimRight(last.Text, "\n")
 		pieces = append(pieces, Piece{Text: "\n\nARGUMENTS: " + args})
 	}
 	return pieces

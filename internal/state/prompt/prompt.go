@@ -25,6 +25,10 @@ type Config struct {
 	Replace string
 	// Role stands in place of hew's own text; the environment stays behind it.
 	Role string
+	// Style is how the person wants to be answered, "" for no wish; it stands behind
+	// hew's own text. General leaves the parts of that about software work out.
+	Style   string
+	General bool
 	// Append follows whatever comes before it.
 	Append string
 	// Memory tells the model about its own notes, "" when it keeps none. It is a
@@ -36,12 +40,18 @@ type Config struct {
 // System is the system prompt, a text a block. It is not empty.
 func System(c Config) []string {
 	own := strings.TrimSpace(systemText)
+	if c.General {
+		own = withoutCoding(own)
+	}
 	if c.Memory != "" {
 		own += "\n\n" + clean(c.Memory)
 	}
 	out := []string{own, c.Env.text()}
 	if text := clean(c.Role); text != "" {
 		out[0] = text
+	}
+	if text := clean(c.Style); text != "" {
+		out = append(out, text)
 	}
 	if text := clean(c.Replace); text != "" {
 		out = []string{text}
@@ -50,6 +60,18 @@ func System(c Config) []string {
 		out = append(out, text)
 	}
 	return out
+}
+
+// withoutCoding leaves the parts of the system prompt out that are about
+// software work: an output style that does not keep them does something else.
+func withoutCoding(text string) string {
+	var kept []string
+	for part := range strings.SplitSeq(text, "\n\n# ") {
+		if !strings.HasPrefix(part, "Working\n") && !strings.HasPrefix(part, "Verifying\n") {
+			kept = append(kept, part)
+		}
+	}
+	return strings.Join(kept, "\n\n# ")
 }
 
 // clean makes a text from outside fit for a request.

@@ -37,6 +37,8 @@ type Facts struct {
 	Agents []string
 	// Commands are the names of the slash commands.
 	Commands []string
+	// Skills are the names of the skills and custom commands.
+	Skills []string
 	// Servers are the MCP servers.
 	Servers []Server
 	// Plugins are the plugins of the session.
@@ -157,7 +159,7 @@ func (p *Printer) Init(f Facts) {
 		list(f.Commands),
 		f.APIKeySource, f.Version, f.OutputStyle,
 		list(f.Agents),
-		[]string{},
+		list(f.Skills),
 		append([]Plugin{}, f.Plugins...),
 		Capabilities(),
 		paths, list(f.Additional), "off",

@@ -72,7 +72,7 @@ func (k *Book) Fork(ctx context.Context, s *catalog.Skill, args string, by By, e
 	return Fork{Skill: s, Prompt: text, Rules: k.rules(s)}, nil
 }
 
-func (k *Book) rules(s *catalog.Skill) []string { return s.Grants(k.c.Values()) }
+func (k *Book) rules(s *catalog.Skill) []string { return s.Grants(k.c.Values(s)) }
 
 // render fills a skill's text in.
 func (k *Book) render(ctx context.Context, s *catalog.Skill, args string, by By, emit func(event.Body)) (string, []msg.Block, error) {
@@ -86,7 +86,7 @@ func (k *Book) render(ctx context.Context, s *catalog.Skill, args string, by By,
 	if k.c.Begin != nil {
 		k.c.Begin(s, k.rules(s), by)
 	}
-	v := k.c.Values()
+	v := k.c.Values(s)
 	v.Arguments = args
 	text, own, err := k.filled(ctx, s, s.Expand(body, v), by, emit)
 	if err != nil {

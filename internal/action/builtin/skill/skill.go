@@ -58,7 +58,7 @@ type Config struct {
 	// Refused says why somebody may not invoke a skill, "" when he may. Optional.
 	Refused func(s *catalog.Skill, by By) string
 	// Values are what placeholders stand for; Arguments are filled in here.
-	Values func() catalog.Values
+	Values func(s *catalog.Skill) catalog.Values
 	// Begin puts in force what a skill brings, End takes the rules back. Optional together.
 	Begin func(s *catalog.Skill, rules []string, by By)
 	End   func(s *catalog.Skill)
