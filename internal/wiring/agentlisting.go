@@ -33,13 +33,16 @@ func (l agentListing) Delta(context.Context, prompt.Facts) ([]prompt.Item, error
 		return nil, nil
 	}
 	var s strings.Builder
-	s.WriteString("Agents that can be started with the " + agent.Spec().Name + " tool:\n")
 	for _, a := range b.crew.kinds().Agents {
 		if !denied(l.gate().Snapshot(), a.Name) {
 			s.WriteString("- " + a.Name + ": " + strings.Join(strings.Fields(a.Description), " ") + "\n")
 		}
 	}
-	return []prompt.Item{{Key: "agents", Text: strings.TrimRight(s.String(), "\n")}}, nil
+	if s.Len() == 0 {
+		return nil, nil
+	}
+	head := "Agents that can be started with the " + agent.Spec().Name + " tool:\n"
+	return []prompt.Item{{Key: "agents", Text: head + strings.TrimRight(s.String(), "\n")}}, nil
 }
 
 // offers tells whether the model sees a tool.

@@ -53,7 +53,7 @@ func (b *build) checkpoints(cfg *engine.Config) {
 // tracking is what the checkpoints of this session follow.
 func (b *build) tracking() checkpoint.Config {
 	c := checkpoint.Config{
-		Dir: filepath.Join(b.home.Dir, fileHistory, b.id), Roots: slices.Clone(b.place.Roots),
+		Dir: filepath.Join(b.home.Dir, fileHistory, b.id), Roots: b.savedRoots(),
 		Skip: []string{b.home.Dir, b.tasks}, Limits: checkpoint.DefaultLimits(), Now: b.o.Now, Watch: true,
 		Git: func(ctx context.Context, root string) checkpoint.Git { return b.repository(ctx, root) },
 	}
@@ -62,6 +62,25 @@ func (b *build) tracking() checkpoint.Config {
 		c.Limits.File = min(c.Limits.File, c.Limits.Total)
 	}
 	return c
+}
+
+// systemFolders belong to the system's packages: they are large, and what
+// changes them there can be installed again.
+var systemFolders = []string{"/usr", "/bin", "/sbin", "/lib", "/lib64", "/etc", "/opt", "/var", "/nix", "/System", "/Library", "/Applications", `C:\Windows`, `C:\Program Files`}
+
+// savedRoots are the working directories that are saved before commands: not an
+// additional one of the system's.
+func (b *build) savedRoots() []string {
+	out := []string{b.place.Roots[0]}
+	for _, r := range b.place.Roots[1:] {
+		system := slices.ContainsFunc(systemFolders, func(s string) bool { return fsys.Within(s, r) })
+		if system {
+			b.notice(fmt.Sprintf("the additional directory %s is the system's: it is not saved before commands, so a rewind brings nothing back there", fsys.Printable(r)))
+			continue
+		}
+		out = append(out, r)
+	}
+	return out
 }
 
 func (u *undo) close() error {
