@@ -33,7 +33,7 @@ fuzz: ## every fuzz target, FUZZTIME each (60s)
 	@scripts/fuzz $(FUZZTIME)
 
 soak: build ## random kill points and long property runs
-	go test -tags soak -run '^TestSoak' -count=1 -timeout 2h -v ./...
+	HEW_SEED=$${HEW_SEED:-$$RANDOM$$RANDOM} go test -tags soak -run '^TestSoak' -count=1 -timeout 2h -v ./...
 
 picture: build ## docs/demo.svg, drawn from a run of the demo
 	TMPDIR=/tmp bin/hew demo | sed 's|tmp-hew-demo-[0-9]*|tmp-hew-demo|g; s|/tmp/hew-demo-[0-9]*|/tmp/hew-demo|g' | go run ./internal/hewtest/picture make demo >docs/demo.svg

@@ -244,7 +244,8 @@ func (d *dice) fault() *script.Fault {
 	case 0, 1:
 		return &script.Fault{Do: "status", Status: pick(d, 408, 429, 500, 503, 529), Message: "later", Headers: soon}
 	case 2:
-		return &script.Fault{Do: "status", Status: pick(d, 400, 401, 403, 404, 413), Message: "no"}
+		// 400 and 413 make hew leave out or summarise what was said: storms look at those.
+		return &script.Fault{Do: "status", Status: pick(d, 401, 403, 404), Message: "no"}
 	case 3, 4:
 		return &script.Fault{Do: "cut", At: at, Clean: d.chance(50)}
 	case 5:

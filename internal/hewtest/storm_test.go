@@ -252,7 +252,7 @@ func storms(t *testing.T, n int, most time.Duration) int {
 // to the strict scripted model, no acknowledged message is lost, earlier bytes
 // of the file stay, and the next prompt always gets its answer.
 func TestNoHistoryBricksASession(t *testing.T) {
-	if storms(t, 40, 15*time.Second) == 0 {
+	if storms(t, 25, 15*time.Second) == 0 {
 		t.Error("there was no time for a single storm")
 	}
 }
