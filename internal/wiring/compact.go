@@ -218,7 +218,11 @@ func truthy(v string) bool { return v != "" && v != "0" && v != "false" }
 // again makes the message of instruction files anew: what people changed since
 // the session began counts from a compaction on.
 func (b *build) again() *msg.Message {
-	b.forgetFiles()
+	b.rereadFiles()
+	b.lazy.reread()
+	if b.recall != nil {
+		b.recall.forget()
+	}
 	return prompt.Context(b.o.NewID(), b.o.Now(), append(b.files(), b.indexes()...))
 }
 

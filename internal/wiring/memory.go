@@ -31,14 +31,19 @@ func (b *build) instructions() *memory.Instructions {
 
 // forgetFiles lets instructions and notes be read again: a new session begins.
 func (b *build) forgetFiles() {
-	b.disk = memory.Disk{}
-	b.memory = sync.OnceValue(b.instructions)
+	b.rereadFiles()
 	if b.lazy != nil {
-		b.lazy.items, b.lazy.fresh = nil, nil
+		b.lazy.paths, b.lazy.items, b.lazy.fresh = nil, nil, nil
 	}
 	if b.recall != nil {
 		b.recall.forget()
 	}
+}
+
+// rereadFiles lets the instructions of the start be read again.
+func (b *build) rereadFiles() {
+	b.disk = memory.Disk{}
+	b.memory = sync.OnceValue(b.instructions)
 }
 
 // uninstructed tells that no file of instructions is read.

@@ -16,6 +16,7 @@ import (
 // read. It returns all of them each time, so that a compaction loses none.
 type lazyFiles struct {
 	b     *build
+	paths []string // that brought something in
 	items []prompt.Item
 	fresh []memory.File // hooks have not heard of them
 }
@@ -29,19 +30,40 @@ func (*lazyFiles) Class() prompt.Class { return prompt.OnDemand }
 // Delta reads what the files that were read bring in.
 func (l *lazyFiles) Delta(_ context.Context, f prompt.Facts) ([]prompt.Item, error) {
 	for _, path := range f.Read {
-		if fsys.KindOf(path) != fsys.KindRegular {
-			continue
+		if l.bring(path) {
+			l.paths = append(l.paths, path)
 		}
-		files, notes := l.b.memory().Read(path)
-		for _, n := range notes {
-			l.b.tell(n)
-		}
-		for _, file := range files {
-			l.items = append(l.items, prompt.Item{Key: file.Path, Text: contents(file)})
-		}
-		l.fresh = append(l.fresh, files...)
 	}
 	return l.items, nil
+}
+
+// bring takes up what reading a file brings in, and tells whether it is anything.
+func (l *lazyFiles) bring(path string) bool {
+	if fsys.KindOf(path) != fsys.KindRegular {
+		return false
+	}
+	files, notes := l.b.memory().Read(path)
+	for _, n := range notes {
+		l.b.tell(n)
+	}
+	for _, file := range files {
+		l.items = append(l.items, prompt.Item{Key: file.Path, Text: contents(file)})
+	}
+	l.fresh = append(l.fresh, files...)
+	return len(files) > 0
+}
+
+// reread takes the files up as they are now, after what was known of
+// instructions was forgotten: a compaction must not lose them.
+func (l *lazyFiles) reread() {
+	if l == nil {
+		return
+	}
+	l.items, l.fresh = nil, nil
+	for _, path := range l.paths {
+		l.bring(path)
+	}
+	l.fresh = nil // hooks have heard of them
 }
 
 // told takes the files that hooks have not heard of.

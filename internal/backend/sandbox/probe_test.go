@@ -117,7 +117,7 @@ func (b *bench) run(t *testing.T, argv ...string) (int, string) {
 }
 
 func (b *bench) expand(s string) string {
-	return strings.NewReplacer("$SOCK", b.sock, "$TCP", b.tcp, "$UDP", b.udp, "$BASE", b.base).Replace(s)
+	return strings.NewReplacer("$SOCK", b.sock, "$TCP", b.tcp, "$UDP", b.udp, "$CHECKOUT", b.work, "$BASE", b.base).Replace(s)
 }
 
 // offered is tried once for all tests.
@@ -260,7 +260,7 @@ var trickTable = []struct {
 	{name: "setns"},
 	{name: "mount"},
 	{name: "remount"},
-	{name: "umount", args: []string{"$BASE/work/.git/hooks"}},
+	{name: "umount", args: []string{"$CHECKOUT/.git/hooks"}},
 	{name: "open-tree"},
 	{name: "setattr"},
 	{name: "chroot"},

@@ -155,23 +155,27 @@ func TestArchive(t *testing.T) {
 }
 
 func TestSources(t *testing.T) {
-	for raw, want := range map[string]string{
-		`"./a/b"`: "a/b",
-		`{"source":"github","repo":"o/r","ref":"v1"}`: "github o/r at v1",
-		`{"github":"o/r"}`: "github o/r",
-		`{"source":"url","url":"https://x.invalid/r.git"}`:        "https://x.invalid/r.git",
-		`{"source":"url","url":"git@x.invalid:o/r.git"}`:          "git@x.invalid:o/r.git",
-		`{"source":"git-subdir","url":"o/r","path":"tools/p"}`:    "https://github.com/o/r tools/p",
-		`{"source":"url","url":"ext::sh -c id"}`:                  "!no address",
-		`{"source":"url","url":"--upload-pack=id"}`:               "!no address",
-		`{"source":"url","url":"http://x.invalid/r"}`:             "!https",
-		`{"source":"url","url":"https://x.invalid/r","ref":"-x"}`: "!no name of a commit",
-		`{"source":"git-subdir","url":"o/r","path":"../p"}`:       "!inside",
-		`{"source":"npm","package":"x"}`:                          "!refused",
-		`{"source":"command","command":"x"}`:                      "!refused",
-		`{"source":"archive","url":"https://x.invalid/a.zip"}`:    "!sha256",
-		`"../x"`: "!inside", `"/x"`: "!inside", `7`: "!source", `{}`: "!kind",
+	for _, c := range [][2]string{
+		{`"./a/b"`, "a/b"},
+		{`{"source":"github","repo":"o/r","ref":"v1"}`, "github o/r at v1"},
+		{`{"github":"o/r"}`, "github o/r"},
+		{`{"source":"url","url":"https://x.invalid/r.git"}`, "https://x.invalid/r.git"},
+		{`{"source":"url","url":"git@x.invalid:o/r.git"}`, "git@x.invalid:o/r.git"},
+		{`{"source":"git-subdir","url":"o/r","path":"tools/p"}`, "https://github.com/o/r tools/p"},
+		{`{"source":"url","url":"ext::sh -c id"}`, "!no address"},
+		{`{"source":"url","url":"--upload-pack=id"}`, "!no address"},
+		{`{"source":"url","url":"http://x.invalid/r"}`, "!https"},
+		{`{"source":"url","url":"https://x.invalid/r","ref":"-x"}`, "!no name of a commit"},
+		{`{"source":"git-subdir","url":"o/r","path":"../p"}`, "!inside"},
+		{`{"source":"npm","package":"x"}`, "!refused"},
+		{`{"source":"command","command":"x"}`, "!refused"},
+		{`{"source":"archive","url":"https://x.invalid/a.zip"}`, "!sha256"},
+		{`"../x"`, "!inside"},
+		{`"/x"`, "!inside"},
+		{`7`, "!source"},
+		{`{}`, "!kind"},
 	} {
+		raw, want := c[0], c[1]
 		s, err := parseSource(json.RawMessage(raw))
 		bad, isBad := strings.CutPrefix(want, "!")
 		switch {
