@@ -29,10 +29,12 @@ type storm struct {
 	all        []gjson.Result
 	boundaries int
 	edits      []string
+	// unanswered are the ids of calls that were withheld.
+	unanswered map[string]bool
 }
 
 func newStorm(t testing.TB, seed, number uint64) *storm {
-	return &storm{trial: newTrialOf(t, seed, number, (*dice).stormy)}
+	return &storm{trial: newTrialOf(t, seed, number, (*dice).stormy), unanswered: map[string]bool{}}
 }
 
 // stormy is a random script with refusals that name a block, or nothing.
@@ -120,8 +122,26 @@ func (s *storm) account() {
 	if boundaries > s.boundaries {
 		s.boundaries, s.acks.lines, s.acks.prompts = boundaries, nil, nil
 	}
+	s.acks.lines = slices.DeleteFunc(s.acks.lines, func(v gjson.Result) bool { return s.unanswerable(v, withheld) })
 	s.acks.lines = slices.DeleteFunc(s.acks.lines, func(v gjson.Result) bool { return refused(v, withheld) })
 	s.acks.prompts = slices.DeleteFunc(s.acks.prompts, func(p string) bool { return withheld[prompt.Digest(msg.NewText(p))] })
+}
+
+// unanswerable tells a result whose call was withheld: it goes with its call.
+func (s *storm) unanswerable(line gjson.Result, withheld map[string]bool) bool {
+	for _, c := range line.Get("message.content").Array() {
+		switch c.Get("type").String() {
+		case "tool_use":
+			if b, err := msg.DecodeBlock(json.RawMessage(c.Raw)); err == nil && withheld[prompt.Digest(b)] {
+				s.unanswered[c.Get("id").String()] = true
+			}
+		case "tool_result":
+			if s.unanswered[c.Get("tool_use_id").String()] {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // refused tells whether a block of an acknowledged line was withheld. Of a
@@ -252,7 +272,7 @@ func storms(t *testing.T, n int, most time.Duration) int {
 // to the strict scripted model, no acknowledged message is lost, earlier bytes
 // of the file stay, and the next prompt always gets its answer.
 func TestNoHistoryBricksASession(t *testing.T) {
-	if storms(t, 25, 15*time.Second) == 0 {
+	if storms(t, 40, 15*time.Second) == 0 {
 		t.Error("there was no time for a single storm")
 	}
 }

@@ -54,6 +54,21 @@ func TestKilledWhileCompacting(t *testing.T) {
 	}
 }
 
+// What stands behind a compaction and was never sent (words of hew about a
+// failed request, a line of another hand) does not hide that the next request
+// cannot extend the last one; a reply that an API sent shows that it was taken.
+func TestOnlyAReplyEndsACompaction(t *testing.T) {
+	boundary := `{"parentUuid":null,"type":"system","subtype":"compact_boundary","uuid":"b","compactMetadata":{"trigger":"auto"}}` + "\n" + user("s", "b", "summary") + "\n" + user("p", "s", "go on") + "\n"
+	for usage, want := range map[string]string{
+		``: "compaction", `,"usage":{"input_tokens":0,"output_tokens":0}`: "compaction", `,"usage":{"input_tokens":7,"output_tokens":1}`: "",
+	} {
+		c, _ := loadText(t, boundary+`{"parentUuid":"p","type":"assistant","uuid":"a","message":{"id":"m","role":"assistant","content":[{"type":"text","text":"x"}]`+usage+"}}\n")
+		if c.Reshaped != want {
+			t.Errorf("%s: %q, want %q", usage, c.Reshaped, want)
+		}
+	}
+}
+
 // A file of forged boundaries, each of which keeps the whole conversation, took
 // minutes: the time must not grow with their number times the lines.
 func TestForgedBoundariesAreBounded(t *testing.T) {

@@ -327,7 +327,7 @@ func (l *loader) index(line rawLine) {
 	case kindAssistant:
 		rec.reply = replyKey(message, request)
 		l.confirmed = true
-		if !rec.sidechain {
+		if !rec.sidechain && l.reshaped != "" && billed(message) {
 			l.reshaped = ""
 		}
 	case kindUser:
@@ -339,6 +339,13 @@ func (l *loader) index(line rawLine) {
 	case kindOther, kindAttachment:
 	}
 	l.add(rec)
+}
+
+// billed tells a reply that an API sent: it says what it cost. Words of hew about
+// a failed request, and lines of another hand, show that no request was taken.
+func billed(message []byte) bool {
+	u := gjson.GetBytes(message, "usage")
+	return u.Get("input_tokens").Int()+u.Get("output_tokens").Int() > 0
 }
 
 func (l *loader) add(rec record) {
