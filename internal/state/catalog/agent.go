@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -213,7 +214,7 @@ func (k *Catalog) flagAgents() {
 		k.problem(o, "--agents is not a JSON object of agents: %v", err)
 		return
 	}
-	for _, name := range sortedKeys(all) {
+	for _, name := range slices.Sorted(maps.Keys(all)) {
 		var in flagAgent
 		if err := json.Unmarshal(all[name], &in); err != nil {
 			k.problem(o, "--agents: %s: %v", fsys.Printable(name), err)
@@ -230,13 +231,4 @@ func (k *Catalog) flagAgents() {
 		}
 		k.addAgent(k.checked(a))
 	}
-}
-
-func sortedKeys[T any](m map[string]T) []string {
-	keys := make([]string, 0, len(m))
-	for key := range m {
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
-	return keys
 }

@@ -11,6 +11,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -219,23 +220,11 @@ func readHead(path string) (frontmatter.Matter, mark, error) {
 	defer r.Close()
 	at := mark{size: st.Size, time: st.ModTime.UnixNano()}
 	raw := make([]byte, min(int64(headSize), st.Size))
-	n, err := readFull(r, raw)
-	if err != nil {
+	n, err := io.ReadFull(r, raw)
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) { // a file that shrinks ends where it ends
 		return frontmatter.Matter{}, at, err
 	}
 	return frontmatter.Parse(raw[:n]), at, nil
-}
-
-func readFull(r *os.File, buf []byte) (int, error) {
-	n := 0
-	for n < len(buf) {
-		m, err := r.Read(buf[n:])
-		n += m
-		if err != nil || m == 0 {
-			return n, nil //nolint:nilerr // a file that shrinks ends where it ends
-		}
-	}
-	return n, nil
 }
 
 // walkLimit is how many files one folder of definitions may hold; what lies

@@ -225,7 +225,7 @@ func (p *Plugin) inside(name string) (string, error) {
 	}
 	real, err := fsys.Real(path)
 	if err != nil {
-		return path, nil //nolint:nilerr // what does not exist is told by the caller
+		return path, nil // what does not exist is told by the caller
 	}
 	root, err := fsys.Real(p.Root)
 	if err == nil && !fsys.Within(root, real) {

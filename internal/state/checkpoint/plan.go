@@ -271,7 +271,7 @@ func foreign(w *wish, now *Entry) string {
 // found is what is at path now. Behind a link nothing of a tree is found.
 func (t *Tracker) found(path string) (Entry, error) {
 	if real, err := filepath.EvalSymlinks(filepath.Dir(path)); err != nil || real != filepath.Dir(path) {
-		return Entry{}, nil //nolint:nilerr // the folder is gone or hidden: so is the name
+		return Entry{}, nil // the folder is gone or hidden: so is the name
 	}
 	e, err := t.now(path)
 	if err == nil && e.Kind == Link {

@@ -28,7 +28,7 @@ func (s *Store) agreedFile(id ID) string {
 func (s *Store) agreement(id ID) (*agreed, error) {
 	path := s.agreedFile(id)
 	if fsys.KindOf(path) == fsys.KindMissing {
-		return nil, nil //nolint:nilnil // no record and no fault
+		return nil, nil // no record and no fault
 	}
 	a := &agreed{}
 	return a, readJSON(path, a)

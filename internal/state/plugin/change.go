@@ -77,7 +77,7 @@ func (s *Store) update(ctx context.Context, id ID, consent Consent) (Done, error
 func (s *Store) seen(i Installed) (*agreed, error) {
 	p, err := s.read(i)
 	if err != nil {
-		return &agreed{}, nil //nolint:nilerr // nothing of a broken version runs, so nothing of it was agreed to
+		return &agreed{}, nil // nothing of a broken version runs, so nothing of it was agreed to
 	}
 	grants, err := p.Grants()
 	return &agreed{i.Path, grants}, err
@@ -209,5 +209,5 @@ func (s *Store) unneeded() (*Installed, error) {
 			return &i, nil
 		}
 	}
-	return nil, nil //nolint:nilnil // nothing to do is no fault
+	return nil, nil // nothing to do is no fault
 }

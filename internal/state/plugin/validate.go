@@ -168,7 +168,7 @@ func (r *Report) tree(dir string) {
 		}
 		raw, _, err := fsys.ReadRaw(path, fsys.Limits{MaxBytes: bigProse})
 		if err != nil {
-			return nil //nolint:nilerr // a link to somewhere inside, told above when it is not
+			return nil // a link to somewhere inside, told above when it is not
 		}
 		if m := frontmatter.Parse(raw); m.Problem != "" {
 			r.warn("%s: its front matter is not YAML: %s", filepath.ToSlash(rel), m.Problem)
