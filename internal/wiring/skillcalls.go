@@ -106,7 +106,7 @@ func (c *skillset) heard(ctx context.Context, p tool.Planned, in skill.Command, 
 
 // admitted puts a call through the gate, where nobody is asked, and runs it.
 func (c *skillset) admitted(ctx context.Context, p tool.Planned, emit func(event.Body)) (tool.Result, error) {
-	g := c.h.gate().Child(gate.ChildConfig{Shape: func(s *policy.Snapshot) *policy.Snapshot { return s }})
+	g := c.h.gate().Child(gate.ChildConfig{Lent: true, Shape: func(s *policy.Snapshot) *policy.Snapshot { return s }})
 	a, refusal := g.Admit(ctx, p, emit)
 	if refusal != nil {
 		why := refusal.Decision.Reason

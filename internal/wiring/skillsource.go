@@ -152,14 +152,20 @@ func harmlessTags(s string) string {
 	return strings.ReplaceAll(s, "system-reminder", "system_reminder")
 }
 
-// submitting notes where a person's prompt begins, and takes back what skills
-// had lent until then, unless the prompt is what a command has just made.
+// submitting notes where a prompt begins, and takes back what skills had lent
+// until then, unless the prompt is what a command has just made. What nobody
+// typed (a member's message, the end of background work) begins a turn too: a
+// grant was for the turn that asked for the skill.
 func (c *skillset) submitting(submit func(context.Context, engine.Input) iter.Seq[event.Event]) func(context.Context, engine.Input) iter.Seq[event.Event] {
 	if c == nil {
 		return submit
 	}
 	return func(ctx context.Context, in engine.Input) iter.Seq[event.Event] {
-		if in.Message == nil || in.Message.Meta {
+		if in.Message == nil {
+			return submit(ctx, in)
+		}
+		if in.Message.Meta {
+			c.over()
 			return submit(ctx, in)
 		}
 		c.mu.Lock()

@@ -93,11 +93,16 @@ func prevails(m policy.Mode) bool {
 	return false
 }
 
-// scoped puts rules in the place of those that the session has given; rules of
-// files and of the command line stay.
+// scoped puts grants in the place of those that the session has given; rules of
+// files and of the command line stay, and so does what the session denies or
+// wants to be asked about: a list of grants takes no refusal away.
 func scoped(cfg policy.Config, allowed []string) policy.Config {
 	cfg.Layers = slices.Clone(cfg.Layers)
-	cfg.Layers = slices.DeleteFunc(cfg.Layers, func(l policy.Layer) bool { return l.Origin.Scope == policy.ScopeSession })
+	for i := range cfg.Layers {
+		if cfg.Layers[i].Origin.Scope == policy.ScopeSession {
+			cfg.Layers[i].Allow = nil
+		}
+	}
 	cfg.Layers = append(cfg.Layers, policy.Layer{
 		Origin: policy.Origin{Scope: policy.ScopeSession, File: "the agent's allowed tools", Dir: cfg.Project}, Allow: allowed,
 	})

@@ -90,7 +90,9 @@ func TestTwoTiers(t *testing.T) {
 	child := scoped(parent, []string{"Bash(c)"})
 	var got []string
 	for _, l := range child.Layers {
-		got = append(got, string(l.Origin.Scope)+" "+l.Allow[0])
+		for _, rule := range l.Allow {
+			got = append(got, string(l.Origin.Scope)+" "+rule)
+		}
 	}
 	if len(got) != 2 || got[0] != "cli Bash(a)" || got[1] != "session Bash(c)" {
 		t.Errorf("the child's layers: %v", got)
@@ -98,7 +100,13 @@ func TestTwoTiers(t *testing.T) {
 	if len(parent.Layers) != 2 || parent.Layers[1].Allow[0] != "Bash(b)" {
 		t.Errorf("the parent's layers have changed: %v", parent.Layers)
 	}
-	if none := scoped(parent, []string{}); len(none.Layers) != 2 || len(none.Layers[1].Allow) != 0 {
+	parent.Layers[1].Deny, parent.Layers[1].Ask = []string{"Write"}, []string{"Bash(d)"}
+	kept := scoped(parent, []string{"Write"}).Layers[1]
+	if len(kept.Allow) != 0 || len(kept.Deny) != 1 || len(kept.Ask) != 1 {
+		t.Errorf("what the session denies or asks about went with its grants: %v", kept)
+	}
+	parent.Layers[1].Deny, parent.Layers[1].Ask = nil, nil
+	if none := scoped(parent, []string{}); len(none.Layers) != 3 || len(none.Layers[1].Allow)+len(none.Layers[2].Allow) != 0 {
 		t.Errorf("an empty list allows nothing more: %v", none.Layers)
 	}
 }

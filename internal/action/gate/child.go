@@ -15,11 +15,16 @@ type ChildConfig struct {
 	// Asker reaches the person, nil when the subagent may not ask. Questions name
 	// the agent that they come from.
 	Asker Asker
+	// Lent tells that this is no subagent but a part of the conversation itself:
+	// what was lent to that counts here too. A subagent gets only the denials, or
+	// what a skill takes away could be had by delegation.
+	Lent bool
 }
 
 // heritage is what ties the gate of a subagent to its parent's.
 type heritage struct {
 	from  *Gate
+	lent  bool
 	shape func(*policy.Snapshot) *policy.Snapshot
 	last  atomic.Pointer[derived]
 }
@@ -33,11 +38,14 @@ type derived struct{ from, to *policy.Snapshot }
 func (g *Gate) Child(c ChildConfig) *Gate {
 	cfg := g.c
 	cfg.Asker, cfg.Snapshot = c.Asker, nil
-	return &Gate{c: cfg, up: &heritage{from: g, shape: c.Shape}}
+	return &Gate{c: cfg, up: &heritage{from: g, lent: c.Lent, shape: c.Shape}}
 }
 
 func (h *heritage) snapshot() *policy.Snapshot {
-	now := h.from.Snapshot()
+	now := h.from.bequeathed()
+	if h.lent {
+		now = h.from.Snapshot()
+	}
 	if d := h.last.Load(); d != nil && d.from == now {
 		return d.to
 	}

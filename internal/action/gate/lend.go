@@ -15,10 +15,12 @@ type Loan struct {
 	Allow, Deny []string
 }
 
-// lent are the loans in force and the policy that they make of another one.
+// lent are the loans in force and the policies that they make of another one: the
+// conversation's, and that of its subagents.
 type lent struct {
-	loans []Loan
-	last  atomic.Pointer[derived]
+	loans   []Loan
+	last    atomic.Pointer[derived]
+	denials atomic.Pointer[derived]
 }
 
 // Lend adds rules to this conversation alone, in the place of those that the
@@ -55,18 +57,35 @@ func (g *Gate) relend(change func([]Loan) []Loan) {
 }
 
 // over is a policy with the loans as rules of the session.
-func (l *lent) over(s *policy.Snapshot) *policy.Snapshot {
-	if d := l.last.Load(); d != nil && d.from == s {
+func (l *lent) over(s *policy.Snapshot) *policy.Snapshot { return l.onto(s, &l.last, l.loans) }
+
+// bequeathed is the policy that subagents begin with: what is lent grants them
+// nothing, and denies them what it denies this conversation.
+func (g *Gate) bequeathed() *policy.Snapshot {
+	s, l := g.settled(), g.lent.Load()
+	if l == nil {
+		return s
+	}
+	denials := slices.Clone(l.loans)
+	for i := range denials {
+		denials[i].Allow = nil
+	}
+	return l.onto(s, &l.denials, denials)
+}
+
+// onto is a policy with loans, remembered as long as that policy stands.
+func (*lent) onto(s *policy.Snapshot, last *atomic.Pointer[derived], loans []Loan) *policy.Snapshot {
+	if d := last.Load(); d != nil && d.from == s {
 		return d.to
 	}
 	cfg := s.Config()
 	cfg.Layers = slices.Clone(cfg.Layers)
-	for _, x := range l.loans {
+	for _, x := range loans {
 		cfg.Layers = append(cfg.Layers, policy.Layer{
 			Origin: policy.Origin{Scope: policy.ScopeSession, File: x.From, Dir: cfg.Project}, Allow: x.Allow, Deny: x.Deny,
 		})
 	}
 	to := policy.New(cfg)
-	l.last.Store(&derived{s, to})
+	last.Store(&derived{s, to})
 	return to
 }

@@ -10,7 +10,7 @@ import (
 
 // protectedDirs are folders whose content decides what runs later: version
 // control, editors, hooks, package managers and hew itself.
-const protectedDirs = " .git .vscode .idea .husky .cargo .devcontainer .yarn .mvn .claude .hew "
+const protectedDirs = " .git .vscode .idea .husky .cargo .devcontainer .yarn .mvn .claude .hew .agents "
 
 // protectedFiles are start-up files and the configuration of tools that run
 // code from it.
