@@ -223,7 +223,7 @@ func (r *headless) prompt(stream bool) (string, error) {
 		}
 	}
 	if len(parts) == 0 && (r.o.Resume != "" || r.o.Continue) {
-		return "", nil // enough where a call was put off; see begin
+		return "", nil // enough where a call was put off; see once
 	}
 	if len(parts) == 0 {
 		return "", &usageError{noPrompt}

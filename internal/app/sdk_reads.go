@@ -9,10 +9,12 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
 
+	"github.com/hew-agent/hew/internal/backend/fsys"
 	"github.com/hew-agent/hew/internal/core/engine"
 	"github.com/hew-agent/hew/internal/surface/streamjson"
 )
@@ -221,12 +223,10 @@ func (s *sdk) inside(name string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	for _, r := range place.Roots {
-		if rel, err := filepath.Rel(r, real); err == nil && filepath.IsLocal(rel) {
-			return real, nil
-		}
+	if !slices.ContainsFunc(place.Roots, func(r string) bool { return fsys.Within(r, real) }) {
+		return "", fmt.Errorf("%s is outside the working directories", name)
 	}
-	return "", fmt.Errorf("%s is outside the working directories", name)
+	return real, nil
 }
 
 // maxSuggestions is how many files are suggested, maxVisited how many are looked at.

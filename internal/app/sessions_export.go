@@ -296,14 +296,11 @@ func jsonExport(w io.Writer) *exporter {
 	out := bufio.NewWriter(w)
 	first := true
 	put := func(v any) {
-		var b bytes.Buffer
-		enc := json.NewEncoder(&b)
-		enc.SetEscapeHTML(false)
-		if err := enc.Encode(v); err != nil { // a block that is no JSON cannot come out of a transcript
-			b.Reset()
-			b.WriteString("null")
+		raw, err := msg.Marshal(v)
+		if err != nil { // a block that is no JSON cannot come out of a transcript
+			raw = json.RawMessage("null")
 		}
-		_, _ = out.Write(bytes.TrimSpace(b.Bytes()))
+		_, _ = out.Write(raw)
 	}
 	return &exporter{
 		out: out,

@@ -3,7 +3,6 @@ package app
 import (
 	"fmt"
 	"io"
-	"strings"
 	"text/tabwriter"
 
 	"github.com/hew-agent/hew/internal/backend/fsys"
@@ -44,7 +43,7 @@ func writeSkills(out io.Writer, list wiring.SkillList) error {
 	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
 	fmt.Fprintln(w, "NAME\tKIND\tFOR\tFROM\tSTATE\tDESCRIPTION")
 	for _, r := range list.Skills {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", fsys.Printable(r.Name), r.Kind, skillUsers(r), skillOrigin(r), skillState(r), clipped(r.Description))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", fsys.Printable(r.Name), r.Kind, skillUsers(r), skillOrigin(r), skillState(r), oneLine(r.Description, 80))
 	}
 	if err := w.Flush(); err != nil {
 		return err
@@ -90,12 +89,4 @@ func skillState(r wiring.SkillRow) string {
 		return "grants nothing: the folder is not trusted"
 	}
 	return r.Shown
-}
-
-func clipped(s string) string {
-	s = strings.Join(strings.Fields(s), " ")
-	if r := []rune(s); len(r) > 80 {
-		return string(r[:79]) + "…"
-	}
-	return s
 }

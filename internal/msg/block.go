@@ -88,7 +88,7 @@ type Opaque struct {
 // NewText makes a text block. The API refuses empty text, so callers leave
 // empty blocks out.
 func NewText(s string) *Text {
-	return &Text{raw{encode(struct {
+	return &Text{raw{Encode(struct {
 		Type string `json:"type"`
 		Text string `json:"text"`
 	}{"text", s})}, s}
@@ -96,7 +96,7 @@ func NewText(s string) *Text {
 
 // NewToolUse makes a tool call; input must be valid JSON.
 func NewToolUse(id, name string, input json.RawMessage) *ToolUse {
-	return &ToolUse{raw{encode(struct {
+	return &ToolUse{raw{Encode(struct {
 		Type  string          `json:"type"`
 		ID    string          `json:"id"`
 		Name  string          `json:"name"`
@@ -120,7 +120,7 @@ func NewToolResult(id string, content []Block, o Outcome) *ToolResult {
 	for i, b := range content {
 		list[i] = b.JSON()
 	}
-	return &ToolResult{raw{encode(struct {
+	return &ToolResult{raw{Encode(struct {
 		Type      string            `json:"type"`
 		ToolUseID string            `json:"tool_use_id"`
 		Content   []json.RawMessage `json:"content"`
@@ -144,7 +144,7 @@ func encodeSource(kind, mediaType, data string) json.RawMessage {
 		MediaType string `json:"media_type"`
 		Data      string `json:"data"`
 	}
-	return encode(struct {
+	return Encode(struct {
 		Type   string `json:"type"`
 		Source source `json:"source"`
 	}{kind, source{"base64", mediaType, data}})
@@ -153,17 +153,26 @@ func encodeSource(kind, mediaType, data string) json.RawMessage {
 // Data returns the base64 payload of the image, or "" when it is a reference.
 func (b *Image) Data() string { return gjson.GetBytes(b.bytes, "source.data").Str }
 
-// encode marshals without HTML escaping: the model sees the bytes, and "<"
-// escaped in every file would cost tokens.
-func encode(v any) json.RawMessage {
+// Marshal is json.Marshal without HTML escaping: the model sees the bytes, and
+// "<" escaped in every file would cost tokens.
+func Marshal(v any) (json.RawMessage, error) {
 	var buf bytes.Buffer
 	e := json.NewEncoder(&buf)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(v); err != nil {
-		// Only invalid RawMessage can get here: a caller's bug, not input.
+		return nil, err
+	}
+	return bytes.TrimRight(buf.Bytes(), "\n"), nil
+}
+
+// Encode is Marshal of plain values and of JSON that was read before, which
+// cannot fail. It panics where v is neither: a caller's bug, not input.
+func Encode(v any) json.RawMessage {
+	raw, err := Marshal(v)
+	if err != nil {
 		panic(fmt.Sprintf("msg: encode %T: %v", v, err))
 	}
-	return bytes.TrimRight(buf.Bytes(), "\n")
+	return raw
 }
 
 // DecodeBlock reads one block. Kinds and fields that hew does not know are

@@ -4,11 +4,10 @@ import (
 	"context"
 	"strings"
 
+	"github.com/hew-agent/hew/internal/action/builtin/agent"
 	"github.com/hew-agent/hew/internal/action/gate"
 	"github.com/hew-agent/hew/internal/state/prompt"
 	"github.com/hew-agent/hew/internal/tool"
-
-	"github.com/hew-agent/hew/internal/action/builtin/agent"
 )
 
 // agentListing tells the model which agents there are: once, and again what is

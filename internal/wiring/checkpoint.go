@@ -288,7 +288,7 @@ func placed(cwd, name string) string {
 	return filepath.Clean(name)
 }
 
-// real drops losses of files that do not exist.
+// existing drops losses of files that do not exist.
 func existing(losses []policy.Loss, cwd string) []policy.Loss {
 	return slices.DeleteFunc(losses, func(l policy.Loss) bool {
 		if l.Anywhere || l.Entry != "" {

@@ -1,7 +1,6 @@
 package wiring
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"net/url"
@@ -135,7 +134,7 @@ func readCall(tools []tool.Tool, text string) (tool.Tool, json.RawMessage, error
 	if host, ok := strings.CutPrefix(value, "domain:"); ok && t.Spec().Name == families.Fetch {
 		value = (&url.URL{Scheme: "https", Host: host, Path: "/"}).String()
 	}
-	in, err := encodeJSON(map[string]string{field: value})
+	in, err := msg.Marshal(map[string]string{field: value})
 	return t, in, err
 }
 
@@ -143,16 +142,6 @@ func readCall(tools []tool.Tool, text string) (tool.Tool, json.RawMessage, error
 func needsMain(s tool.Spec) bool {
 	var schema struct{ Required []string }
 	return json.Unmarshal(s.Schema, &schema) == nil && slices.Contains(schema.Required, s.MainField)
-}
-
-func encodeJSON(v any) (json.RawMessage, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
-		return nil, err
-	}
-	return bytes.TrimSpace(b.Bytes()), nil
 }
 
 // unsandboxed is the field by which a shell call asks to run outside the
@@ -179,7 +168,7 @@ func completed(s tool.Spec, input json.RawMessage) json.RawMessage {
 			in[f] = schema.Properties[f].example(f)
 		}
 	}
-	out, err := encodeJSON(in)
+	out, err := msg.Marshal(in)
 	if err != nil {
 		return input
 	}

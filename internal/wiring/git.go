@@ -7,7 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/hew-agent/hew/internal/backend/fsys"
 	"github.com/hew-agent/hew/internal/backend/shell"
 	"github.com/hew-agent/hew/internal/state/prompt"
 	"github.com/hew-agent/hew/internal/state/settings"
@@ -81,17 +80,5 @@ func (b *build) gitPrograms() func(dir string) string {
 // inRepository tells whether git would find a work tree here, by the two ways
 // in which it looks for one; it spares two processes where there is none.
 func (b *build) inRepository() bool {
-	if b.env("GIT_DIR") != "" {
-		return true
-	}
-	for dir := b.place.Cwd; ; {
-		if fsys.KindOf(filepath.Join(dir, ".git")) != fsys.KindMissing {
-			return true
-		}
-		up := filepath.Dir(dir)
-		if up == dir {
-			return false
-		}
-		dir = up
-	}
+	return b.env("GIT_DIR") != "" || underGit(b.place.Cwd)
 }

@@ -162,7 +162,7 @@ func (h *HookBook) input(name, subject string) (hook.Input, error) {
 	case row.Matcher == "":
 		return nil, fmt.Errorf("matchers mean nothing at %s: give its payload as JSON, or nothing", name)
 	}
-	raw, err := encodeJSON(map[string]string{row.Matcher: subject})
+	raw, err := msg.Marshal(map[string]string{row.Matcher: subject})
 	if err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/hew-agent/hew/internal/action/hook"
 	"github.com/hew-agent/hew/internal/core/engine"
 	"github.com/hew-agent/hew/internal/event"
+	"github.com/hew-agent/hew/internal/msg"
 	"github.com/hew-agent/hew/internal/tool"
 )
 
@@ -61,7 +62,7 @@ func modelSwitch(s engine.Switch) hook.ModelSwitch {
 		per = s.To.Price.CacheWrite1h
 	}
 	out.Cost = float64(s.Tokens) * per / 1e6
-	if raw, err := encodeJSON(s.To.Price); err == nil { // numbers: cannot fail
+	if raw, err := msg.Marshal(s.To.Price); err == nil { // numbers: cannot fail
 		out.Pricing = raw
 	}
 	return out

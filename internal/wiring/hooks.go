@@ -288,7 +288,7 @@ func (h *hooks) Stop(ctx context.Context, last *msg.Message, emit func(event.Bod
 	tasks := slices.Clone(h.tasks)
 	h.work.Unlock()
 	for _, t := range tasks {
-		raw, err := encodeJSON(map[string]string{"task_id": t.ID, "task_type": t.Kind, "description": t.Summary})
+		raw, err := msg.Marshal(map[string]string{"task_id": t.ID, "task_type": t.Kind, "description": t.Summary})
 		if err == nil { // texts: cannot fail
 			end.Tasks = append(end.Tasks, raw)
 		}

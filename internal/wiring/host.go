@@ -236,16 +236,8 @@ func (c *Conversation) Seed(path string, seen time.Time) error {
 	if err != nil {
 		return err
 	}
-	info, err := os.Stat(at.Real)
-	if err != nil || !info.Mode().IsRegular() || info.Size() > maxSeed || info.ModTime().Truncate(time.Millisecond).After(seen) {
-		return err
-	}
-	data, err := os.ReadFile(at.Real)
-	if err != nil {
-		return err
-	}
-	st, err := fsys.Stat(at.Real)
-	if err != nil {
+	data, st, err := fsys.ReadRaw(at.Real, fsys.Limits{MaxBytes: maxSeed})
+	if err != nil || st.ModTime.Truncate(time.Millisecond).After(seen) {
 		return err
 	}
 	c.build.seen.Record(at.Real, fsys.View{Status: st, Content: data})

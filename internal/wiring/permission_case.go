@@ -14,6 +14,7 @@ import (
 	"github.com/hew-agent/hew/internal/action/policy/shellread"
 	"github.com/hew-agent/hew/internal/backend/shell"
 	"github.com/hew-agent/hew/internal/core/engine"
+	"github.com/hew-agent/hew/internal/msg"
 	"github.com/hew-agent/hew/internal/state/settings"
 	"github.com/hew-agent/hew/internal/tool"
 )
@@ -224,7 +225,7 @@ func scopeText(scope string, keys map[string]json.RawMessage) ([]byte, error) {
 
 // text marshals maps of lists, strings and raw JSON, which cannot fail.
 func text(v any) []byte {
-	raw, err := encodeJSON(v)
+	raw, err := msg.Marshal(v)
 	if err != nil {
 		return []byte("{}")
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/hew-agent/hew/internal/action/hook"
 	"github.com/hew-agent/hew/internal/backend/mcp"
+	"github.com/hew-agent/hew/internal/backend/shell"
 	"github.com/hew-agent/hew/internal/state/catalog"
 	"github.com/hew-agent/hew/internal/state/plugin"
 	"github.com/hew-agent/hew/internal/state/settings"
@@ -299,8 +300,7 @@ func (b *build) pluginPath() string {
 	var text strings.Builder
 	for _, l := range b.plugins {
 		if l.Plugin.Programs != "" {
-			quoted := "'" + strings.ReplaceAll(filepath.ToSlash(l.Plugin.Programs), "'", `'\''`) + "'"
-			text.WriteString("export PATH=\"$PATH\":" + quoted + "\n")
+			text.WriteString("export PATH=\"$PATH\":" + shell.Quote(filepath.ToSlash(l.Plugin.Programs)) + "\n")
 		}
 	}
 	if text.Len() == 0 {

@@ -289,7 +289,7 @@ func (b *build) askHost(ctx context.Context, host string, port int) bool {
 		return false
 	}
 	at := net.JoinHostPort(host, strconv.Itoa(port))
-	input, err := encodeJSON(map[string]string{"url": "https://" + at + "/", "prompt": "network access of a command in the sandbox"})
+	input, err := msg.Marshal(map[string]string{"url": "https://" + at + "/", "prompt": "network access of a command in the sandbox"})
 	if err != nil {
 		return false
 	}

@@ -31,7 +31,7 @@ func (c *skillset) exec(ctx context.Context, in skill.Command, emit func(event.B
 	if err != nil {
 		return "", err
 	}
-	input, err := encodeJSON(map[string]any{
+	input, err := msg.Marshal(map[string]any{
 		"command": in.Text, "timeout": commandTime.Milliseconds(), "description": "Command in the skill " + in.Skill.Name,
 	})
 	if err != nil {
@@ -147,7 +147,7 @@ func (c *skillset) attach(ctx context.Context, path string) (string, bool) {
 		if t.Spec().Name != families.Read {
 			continue
 		}
-		input, err := encodeJSON(map[string]string{"file_path": at})
+		input, err := msg.Marshal(map[string]string{"file_path": at})
 		if err != nil {
 			return "", false
 		}

@@ -81,10 +81,8 @@ func (c *skillset) offered() bool {
 // count0 is how often a skill was used before this session.
 func (s *skills) count0(name string) int { return s.counts()[name] }
 
-const (
-	// listingShare is the part of the window that descriptions of skills may take.
-	listingShare = 0.01
-)
+// listingShare is the part of the window that descriptions of skills may take.
+const listingShare = 0.01
 
 // budget is the size of the list in bytes.
 func (c *skillset) budget() int {

@@ -81,6 +81,7 @@ func (b *build) addDir(ctx context.Context, name string, emit func(event.Event))
 		return "", fmt.Errorf("add a working directory: %w", err)
 	}
 	b.conv.Engine.AddRoot(dir)
+	b.mcp.set.SetRoots(b.conv.Engine.Place().Roots)
 	if b.hooks != nil {
 		b.hooks.fire(ctx, hook.DirectoryAdded{Directory: dir, Source: "slash_command"}, func(body event.Body) { emit(event.Event{Body: body}) })
 	}

@@ -70,8 +70,6 @@ type Options struct {
 	StrictServers bool
 	// AskServers tells that a person will be asked about each server of the project.
 	AskServers bool
-	// MoreServers come from plugins and agents. Optional.
-	MoreServers []mcp.Entry
 	// InHost are servers in the host's process, and HostServers opens a connection
 	// to one of them. Optional together.
 	InHost      []mcp.Entry

@@ -19,6 +19,7 @@ import (
 	"github.com/hew-agent/hew/internal/action/task"
 	"github.com/hew-agent/hew/internal/backend/fsys"
 	"github.com/hew-agent/hew/internal/backend/search"
+	"github.com/hew-agent/hew/internal/msg"
 	"github.com/hew-agent/hew/internal/tool"
 )
 
@@ -256,21 +257,9 @@ func embedded(file string) (string, json.RawMessage) {
 	return strings.TrimSpace(string(text)), out.Bytes()
 }
 
-// encode marshals structured results without HTML escaping. They are made of
-// plain values, so it cannot fail.
-func encode(v any) json.RawMessage {
-	var buf bytes.Buffer
-	e := json.NewEncoder(&buf)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
-		panic(fmt.Sprintf("builtin: encode %T: %v", v, err))
-	}
-	return bytes.TrimRight(buf.Bytes(), "\n")
-}
-
 // done is a successful result of one text with structured data and a view.
 func done(text string, data any, view tool.View) tool.Result {
 	r := tool.Text(text)
-	r.Data, r.View = encode(data), view
+	r.Data, r.View = msg.Encode(data), view
 	return r
 }

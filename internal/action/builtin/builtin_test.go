@@ -210,7 +210,7 @@ func TestDefinitionsAreSmall(t *testing.T) {
 	sum := func(c Config) (n int) {
 		for _, tl := range New(c) {
 			s := tl.Spec()
-			one := len(encode(map[string]any{"name": s.Name, "description": s.Description, "input_schema": s.Schema}))
+			one := len(msg.Encode(map[string]any{"name": s.Name, "description": s.Description, "input_schema": s.Schema}))
 			t.Logf("%5d %s", one, s.Name)
 			n += one
 		}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/hew-agent/hew/internal/action/task"
+	"github.com/hew-agent/hew/internal/msg"
 	"github.com/hew-agent/hew/internal/tool"
 )
 
@@ -48,5 +49,5 @@ func newCronCreate(c *Config) tool.Tool {
 func date(t time.Time) string { return t.Format("2006-01-02 15:04 MST") }
 
 func planFacts(p task.Plan) json.RawMessage {
-	return encode(map[string]any{"id": p.ID, "cron": p.Cron, "prompt": p.Prompt, "recurring": p.Recurring, "durable": false, "next": p.Next.Format(time.RFC3339)})
+	return msg.Encode(map[string]any{"id": p.ID, "cron": p.Cron, "prompt": p.Prompt, "recurring": p.Recurring, "durable": false, "next": p.Next.Format(time.RFC3339)})
 }

@@ -35,7 +35,7 @@ func imageResult(img *picture.Image, size int64) tool.Result {
 	}
 	return tool.Result{
 		Content: []msg.Block{msg.NewImage(img.MediaType, data), msg.NewText("[Image: " + text + "]")},
-		Data: encode(map[string]any{"type": "image", "file": map[string]any{
+		Data: msg.Encode(map[string]any{"type": "image", "file": map[string]any{
 			"base64": data, "type": img.MediaType, "originalSize": size,
 			"dimensions": map[string]int{
 				"originalWidth": img.OriginalWidth, "originalHeight": img.OriginalHeight, "displayWidth": img.Width, "displayHeight": img.Height,

@@ -82,7 +82,7 @@ func (r *reading) pages(pages []pdf.Page, first int, size int64) tool.Result {
 		}
 		res.Content = append(res.Content, msg.NewText(head+"</page>"), msg.NewImage(img.MediaType, base64.StdEncoding.EncodeToString(img.Bytes)))
 	}
-	res.Data = encode(map[string]any{"type": "parts", "file": map[string]any{"filePath": r.path, "originalSize": size, "count": len(pages)}})
+	res.Data = msg.Encode(map[string]any{"type": "parts", "file": map[string]any{"filePath": r.path, "originalSize": size, "count": len(pages)}})
 	res.View = tool.TextView{Text: plural(len(pages), "page")}
 	return res
 }

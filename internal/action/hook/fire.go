@@ -12,6 +12,7 @@ import (
 
 	"github.com/hew-agent/hew/internal/backend/shell"
 	"github.com/hew-agent/hew/internal/event"
+	"github.com/hew-agent/hew/internal/msg"
 	"github.com/hew-agent/hew/internal/tool"
 )
 
@@ -60,8 +61,8 @@ func (d *Dispatcher) payload(in Input) *occasion {
 	if o.session.Effort != "" {
 		head.Effort = map[string]string{"level": o.session.Effort}
 	}
-	a, errA := compact(head)
-	b, errB := compact(in)
+	a, errA := msg.Marshal(head)
+	b, errB := msg.Marshal(in)
 	if errA != nil || errB != nil {
 		o.err = fmt.Errorf("describe the event %s: the call's input is not valid JSON", o.row.Event)
 		return o
@@ -72,15 +73,6 @@ func (d *Dispatcher) payload(in Input) *occasion {
 	}
 	o.fields, _, _ = objectOf(o.payload)
 	return o
-}
-
-// compact is json.Marshal without HTML escapes.
-func compact(v any) ([]byte, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	err := enc.Encode(v)
-	return bytes.TrimSpace(b.Bytes()), err
 }
 
 // Decode reads the payload of an event back into its Input, for tests by hand.

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/tidwall/gjson"
+
+	"github.com/hew-agent/hew/internal/msg"
 )
 
 // answer is what a hook did.
@@ -138,7 +140,7 @@ func filled(input, payload json.RawMessage) (json.RawMessage, error) {
 	if err := json.Unmarshal(input, &v); err != nil {
 		return nil, fmt.Errorf("read the input of the MCP tool: %w", err)
 	}
-	return compact(fill(v, payload))
+	return msg.Marshal(fill(v, payload))
 }
 
 func fill(v any, payload json.RawMessage) any {

@@ -250,7 +250,7 @@ func textOfBlocks(bs []msg.Block) string {
 }
 
 func quoted(s string) json.RawMessage {
-	raw, err := compact(s)
+	raw, err := msg.Marshal(s)
 	if err != nil {
 		return json.RawMessage(`""`) // a string always marshals
 	}

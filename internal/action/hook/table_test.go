@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/hew-agent/hew/internal/msg"
 )
 
 // published is the payload of every event beside the common fields, as it is
@@ -138,7 +140,7 @@ func sample(t *testing.T, r Row) Input {
 			m[f.Name] = map[string]any{"file_path": "/p/<a&b>.go"}
 		}
 	}
-	raw, err := compact(m)
+	raw, err := msg.Marshal(m)
 	if err != nil {
 		t.Fatal(err)
 	}

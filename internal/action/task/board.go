@@ -1,7 +1,6 @@
 package task
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -14,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/hew-agent/hew/internal/backend/fsys"
+	"github.com/hew-agent/hew/internal/msg"
 )
 
 // The states of an Item, as the ecosystem's files spell them.
@@ -73,7 +73,7 @@ func (b Board) Change(ctx context.Context, fn func(all Items) error) error {
 		}
 		before := make(map[string]string, len(all))
 		for id, t := range all {
-			before[id] = string(t.encode())
+			before[id] = string(msg.Encode(t))
 		}
 		b.takeBack(all)
 		if err := fn(all); err != nil {
@@ -110,7 +110,7 @@ func (b Board) takeBack(all Items) {
 
 func (b Board) store(before map[string]string, all Items) error {
 	for _, t := range all.Sorted() {
-		now := string(t.encode())
+		now := string(msg.Encode(t))
 		if now == before[t.ID] {
 			continue
 		}
@@ -238,16 +238,4 @@ func (t *Item) Waiting(all Items) []string {
 		}
 	}
 	return out
-}
-
-// encode marshals without HTML escaping. Metadata was valid JSON when it came,
-// so it cannot fail.
-func (t *Item) encode() []byte {
-	var buf bytes.Buffer
-	e := json.NewEncoder(&buf)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(t); err != nil {
-		panic(fmt.Sprintf("task: encode item %s: %v", t.ID, err))
-	}
-	return bytes.TrimRight(buf.Bytes(), "\n")
 }

@@ -1,13 +1,14 @@
 package mcp
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/hew-agent/hew/internal/msg"
 )
 
 // toolOf cleans a tool; why is set when it cannot be used.
@@ -83,11 +84,8 @@ func objectSchema(given json.RawMessage) (schema json.RawMessage, notes string) 
 		}
 	}
 	m["type"] = json.RawMessage(`"object"`)
-	var buf bytes.Buffer
-	enc := json.NewEncoder(&buf)
-	enc.SetEscapeHTML(false)
-	if enc.Encode(props) == nil {
-		m["properties"] = bytes.TrimSpace(buf.Bytes())
+	if raw, err := msg.Marshal(props); err == nil {
+		m["properties"] = raw
 	}
 	out, err := json.Marshal(m)
 	if err != nil {

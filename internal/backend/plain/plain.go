@@ -23,16 +23,29 @@ func Text(s string) string { return escape(s, steers) }
 // sign of its own.
 func Line(s string) string { return escape(s, unseen) }
 
+// Cut is Clip for a line with little room: an ellipsis alone shows the cut.
+func Cut(s string, max int) string {
+	if len(s) <= max {
+		return s
+	}
+	return s[:edge(s, max)] + "…"
+}
+
 // Clip cuts s after max bytes, where that can be seen.
 func Clip(s string, max int) string {
 	if len(s) <= max {
 		return s
 	}
-	cut := max
-	for cut > 0 && !utf8.RuneStart(s[cut]) {
-		cut--
-	}
+	cut := edge(s, max)
 	return fmt.Sprintf("%s… (%d more bytes)", s[:cut], len(s)-cut)
+}
+
+// edge is the last place at or before max where a character of s begins.
+func edge(s string, max int) int {
+	for max > 0 && !utf8.RuneStart(s[max]) {
+		max--
+	}
+	return max
 }
 
 // steers tells whether a character acts on a screen instead of standing on it.

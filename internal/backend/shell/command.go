@@ -267,5 +267,5 @@ func (r *Runner) spill(id, text string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return ". " + quote(slashed(path)), nil
+	return ". " + Quote(slashed(path)), nil
 }

@@ -18,7 +18,7 @@ func newCwdProbe(s *scratch, id string, _ kind) (*cwdProbe, error) {
 	return &cwdProbe{path: path}, nil
 }
 
-func (p *cwdProbe) sink() string         { return ">" + quote(slashed(p.path)) }
+func (p *cwdProbe) sink() string         { return ">" + Quote(slashed(p.path)) }
 func (p *cwdProbe) attach(cmd *exec.Cmd) {}
 func (p *cwdProbe) started()             {}
 

@@ -46,23 +46,23 @@ func script(k kind, c Command, snapshot, sink string) string {
 	report := "{ " + builtin + " " + pwd + "; " + builtin + ` printf '\000'; } ` + sink
 	var b strings.Builder
 	if snapshot != "" {
-		b.WriteString(builtin + " . " + quote(slashed(snapshot)) + " >/dev/null 2>&1; ")
+		b.WriteString(builtin + " . " + Quote(slashed(snapshot)) + " >/dev/null 2>&1; ")
 		if path, ok := c.Env["PATH"]; ok { // the caller's word counts more than the start-up file's
-			b.WriteString("PATH=" + quote(absolutePath(path)) + "; ")
+			b.WriteString("PATH=" + Quote(absolutePath(path)) + "; ")
 		}
 	}
 	for _, source := range c.Sources {
-		file := quote(slashed(source))
+		file := Quote(slashed(source))
 		b.WriteString("[ -r " + file + " ] && " + builtin + " . " + file + "; ")
 	}
-	b.WriteString(builtin + " trap " + quote("{ "+report+"; } 2>/dev/null") + " EXIT; ")
-	b.WriteString(builtin + " eval " + quote(c.Text+"\n") + "; ")
+	b.WriteString(builtin + " trap " + Quote("{ "+report+"; } 2>/dev/null") + " EXIT; ")
+	b.WriteString(builtin + " eval " + Quote(c.Text+"\n") + "; ")
 	b.WriteString("{ hew_status=$?; " + report + "; hew_end() { return $hew_status; }; hew_end; } 2>/dev/null\n")
 	return b.String()
 }
 
-// quote makes one shell word of any text without NUL.
-func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
+// Quote makes one word of a POSIX shell of any text without NUL.
+func Quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
 // slashed is a path as a shell on this system writes it.
 func slashed(path string) string { return filepath.ToSlash(path) }

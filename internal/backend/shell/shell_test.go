@@ -222,7 +222,7 @@ func TestChildEnv(t *testing.T) {
 }
 
 func TestQuote(t *testing.T) {
-	if got, want := quote(`a'b`), `'a'\''b'`; got != want {
+	if got, want := Quote(`a'b`), `'a'\''b'`; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }

@@ -84,7 +84,7 @@ func (r *Runner) takeSnapshot(ctx context.Context) (string, error) {
 	if !ok {
 		return "", fmt.Errorf("reading %s ended early (exit code %d): does it exec another program?", startup, res.ExitCode)
 	}
-	return r.scratch.write("snapshot.sh", []byte("unalias -a\nexport PATH="+quote(absolutePath(path))+"\n"+keepSafe(text)))
+	return r.scratch.write("snapshot.sh", []byte("unalias -a\nexport PATH="+Quote(absolutePath(path))+"\n"+keepSafe(text)))
 }
 
 // startupFile is the interactive start-up file in the home folder and the

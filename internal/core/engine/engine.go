@@ -6,12 +6,10 @@
 package engine
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -230,19 +228,11 @@ func New(c Config) *Engine {
 
 // define encodes a tool's definition once; the bytes are part of the cached prefix.
 func define(s tool.Spec) provider.ToolDef {
-	var raw bytes.Buffer
-	enc := json.NewEncoder(&raw)
-	enc.SetEscapeHTML(false)
-	err := enc.Encode(struct {
+	return provider.ToolDef{Name: s.Name, JSON: msg.Encode(struct { // the schema was checked when the tool was made; see tool.Define
 		Name        string          `json:"name"`
 		Description string          `json:"description"`
 		InputSchema json.RawMessage `json:"input_schema"`
-	}{s.Name, s.Description, s.Schema})
-	if err != nil {
-		// The schema is checked when the tool is made; see tool.Define.
-		panic(fmt.Sprintf("engine: encode tool %s: %v", s.Name, err))
-	}
-	return provider.ToolDef{Name: s.Name, JSON: bytes.TrimRight(raw.Bytes(), "\n")}
+	}{s.Name, s.Description, s.Schema})}
 }
 
 // Offered lists the tools that the model may call, those first whose definitions

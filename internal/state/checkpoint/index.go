@@ -2,7 +2,8 @@ package checkpoint
 
 import (
 	"path/filepath"
-	"strings"
+
+	"github.com/hew-agent/hew/internal/backend/fsys"
 )
 
 // index is what is known of the trees.
@@ -34,15 +35,11 @@ func newIndex() *index {
 // covers tells that path lies in a tree of the index.
 func (x *index) covers(path string) bool {
 	for _, r := range x.roots {
-		if within(r, path) {
+		if fsys.Within(r, path) {
 			return true
 		}
 	}
 	return false
-}
-
-func within(root, path string) bool {
-	return path == root || strings.HasPrefix(path, strings.TrimSuffix(root, string(filepath.Separator))+string(filepath.Separator))
 }
 
 func (x *index) get(path string) *Entry {

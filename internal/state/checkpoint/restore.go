@@ -13,6 +13,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/hew-agent/hew/internal/backend/fsys"
 )
 
 // Report is what a rewind did.
@@ -340,7 +342,7 @@ func (r *rewind) fetch(group []*Step) {
 			continue
 		}
 		for _, root := range r.t.roots() {
-			if g := r.t.git(r.ctx, root); g != nil && within(root, s.Path) {
+			if g := r.t.git(r.ctx, root); g != nil && fsys.Within(root, s.Path) {
 				ids[g] = append(ids[g], id)
 				break
 			}

@@ -7,6 +7,8 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+
+	"github.com/hew-agent/hew/internal/backend/fsys"
 )
 
 // save finds a place for the bytes of every file that has come or changed, and
@@ -175,7 +177,7 @@ func (t *Tracker) git(ctx context.Context, root string) Git {
 
 func (t *Tracker) rootOf(path string) string {
 	for _, r := range t.roots() {
-		if within(r, path) {
+		if fsys.Within(r, path) {
 			return r
 		}
 	}

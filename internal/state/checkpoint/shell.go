@@ -9,6 +9,9 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/hew-agent/hew/internal/backend/fsys"
+	"github.com/hew-agent/hew/internal/backend/plain"
 )
 
 // Command is a shell command that is about to run.
@@ -56,7 +59,7 @@ func (t *Tracker) Before(ctx context.Context, c Command) (Cover, error) {
 			return Cover{}, err
 		}
 	}
-	r := record{Kind: kindBegin, Time: t.c.Now().UnixNano(), Message: t.message, Use: c.Use, Command: clipped(c.Text), Notes: c.Notes}
+	r := record{Kind: kindBegin, Time: t.c.Now().UnixNano(), Message: t.message, Use: c.Use, Command: plain.Cut(c.Text, longest), Notes: c.Notes}
 	if err := t.log.add(r); err != nil {
 		return Cover{}, err
 	}
@@ -66,13 +69,6 @@ func (t *Tracker) Before(ctx context.Context, c Command) (Cover, error) {
 
 // longest is how much of a command the journal keeps, in bytes.
 const longest = 2000
-
-func clipped(s string) string {
-	if len(s) > longest {
-		return strings.ToValidUTF8(s[:longest], "") + "…"
-	}
-	return s
-}
 
 // End is a command that returned.
 type End struct {
@@ -127,7 +123,7 @@ func (t *Tracker) begin(ctx context.Context) (first bool, err error) {
 	}
 	var roots []string
 	for _, r := range t.c.Roots {
-		if !t.index.covers(r) && !slices.ContainsFunc(roots, func(o string) bool { return within(o, r) }) {
+		if !t.index.covers(r) && !slices.ContainsFunc(roots, func(o string) bool { return fsys.Within(o, r) }) {
 			roots = append(roots, r)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/hew-agent/hew/internal/backend/frontmatter"
 	"github.com/hew-agent/hew/internal/backend/fsys"
+	"github.com/hew-agent/hew/internal/backend/plain"
 )
 
 // IndexFile is the file of a notebook that every conversation begins with.
@@ -224,11 +225,7 @@ func (w *topicWalk) topic(path, name string) {
 
 // short fits a header's field into one line of a list.
 func short(s string) string {
-	s = strings.Join(strings.Fields(printed(s)), " ")
-	if len(s) > 300 {
-		s = strings.ToValidUTF8(s[:300], "") + "…"
-	}
-	return s
+	return plain.Cut(strings.Join(strings.Fields(printed(s)), " "), 300)
 }
 
 func beginOf(path string) (head []byte, st fsys.Status, err error) {

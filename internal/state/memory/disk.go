@@ -106,7 +106,7 @@ func readText(path string) reading {
 	if err != nil {
 		return reading{err: fmt.Errorf("reading failed: %w", err)}
 	}
-	text, err := plain(raw)
+	text, err := textOf(raw)
 	if err != nil {
 		return reading{err: err}
 	}
@@ -114,8 +114,8 @@ func readText(path string) reading {
 	return reading{text: text, real: real, size: int64(len(raw)), err: err}
 }
 
-// plain is the text of a file.
-func plain(raw []byte) (string, error) {
+// textOf is the text of a file.
+func textOf(raw []byte) (string, error) {
 	text := strings.TrimPrefix(string(raw), "\ufeff")
 	switch {
 	case len(raw) > maxFile:

@@ -13,6 +13,7 @@ import (
 
 	"github.com/hew-agent/hew/internal/backend/fsys"
 	"github.com/hew-agent/hew/internal/backend/mcp"
+	"github.com/hew-agent/hew/internal/backend/plain"
 	"github.com/hew-agent/hew/internal/state/settings"
 )
 
@@ -161,7 +162,7 @@ func Judge(ctx context.Context, h settings.Home, e mcp.Entry, tools []mcp.Tool) 
 		k.Tools = map[string]Sight{}
 	}
 	for _, t := range tools {
-		now := Sight{t.Digest, cut(t.Description)}
+		now := Sight{t.Digest, plain.Cut(t.Description, maxSight)}
 		old, seen := k.Tools[t.Name]
 		switch {
 		case !seen:
@@ -176,17 +177,6 @@ func Judge(ctx context.Context, h settings.Home, e mcp.Entry, tools []mcp.Tool) 
 		err = k.write(ctx, path)
 	}
 	return out, err
-}
-
-func cut(s string) string {
-	if len(s) <= maxSight {
-		return s
-	}
-	n := maxSight
-	for n > 0 && s[n]&0xC0 == 0x80 {
-		n--
-	}
-	return s[:n] + "…"
 }
 
 func (k known) write(ctx context.Context, path string) error {

@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/hew-agent/hew/internal/backend/plain"
 )
 
 // forkSuffix marks the title that a fork has from its source.
@@ -78,7 +80,7 @@ func (s Store) refer(path string, src *transcript, newID string) ([]byte, error)
 	return encode(referenceLine{
 		Type: referenceType, SessionID: newID, ForkedFrom: Reference{Session: id, Project: from.Project, Bytes: whole},
 		Cwd: sum.Cwd, Branch: sum.Branch, Entrypoint: sum.Entrypoint,
-		First: clip(sum.FirstPrompt), LastPrompt: clip(sum.LastPrompt), Title: forkTitle(sum.Title),
+		First: plain.Cut(sum.FirstPrompt, maxReferencePrompt), LastPrompt: plain.Cut(sum.LastPrompt, maxReferencePrompt), Title: forkTitle(sum.Title),
 	}), nil
 }
 
@@ -87,13 +89,6 @@ func forkTitle(title string) string {
 		return ""
 	}
 	return title + forkSuffix
-}
-
-func clip(s string) string {
-	if len(s) <= maxReferencePrompt {
-		return s
-	}
-	return strings.ToValidUTF8(s[:maxReferencePrompt], "") + "…"
 }
 
 func sameFile(a, b string) bool {

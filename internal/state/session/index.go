@@ -118,7 +118,7 @@ func (s Store) writeIndex(old index, found []indexed) {
 		out[f.ID] = indexEntry{
 			Inode: f.inode, Size: f.Size, Time: f.Modified.UnixNano(), OK: f.ok,
 			Cwd: f.Cwd, Branch: f.Branch, Entrypoint: f.Entrypoint, Title: f.Title, Tag: f.Tag,
-			Last: clip(f.LastPrompt), First: clip(f.FirstPrompt), ForkOf: f.ForkOf, Refers: f.Refers,
+			Last: plain.Cut(f.LastPrompt, maxReferencePrompt), First: plain.Cut(f.FirstPrompt, maxReferencePrompt), ForkOf: f.ForkOf, Refers: f.Refers,
 		}
 	}
 	if !changed || len(out) == 0 && len(old) == 0 {

@@ -122,7 +122,7 @@ func (s *Summary) head(v gjson.Result) bool {
 		return v.Get("uuid").Exists()
 	}
 	if s.FirstPrompt == "" && !v.Get("isMeta").Bool() && !v.Get("isCompactSummary").Bool() {
-		s.FirstPrompt = clip(promptText(v.Get("message.content")))
+		s.FirstPrompt = plain.Cut(promptText(v.Get("message.content")), maxReferencePrompt)
 	}
 	return true
 }
@@ -134,7 +134,7 @@ func (s *Summary) tail(v gjson.Result) {
 	case "custom-title":
 		s.Title = or(v.Get("customTitle").String(), s.Title)
 	case "last-prompt":
-		s.LastPrompt = or(clip(v.Get("lastPrompt").String()), s.LastPrompt)
+		s.LastPrompt = or(plain.Cut(v.Get("lastPrompt").String(), maxReferencePrompt), s.LastPrompt)
 	}
 }
 

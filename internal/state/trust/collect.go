@@ -373,10 +373,10 @@ func (k *collector) script(path string) {
 		return
 	}
 	k.seen[path] = true
-	if !within(k.root, path) {
+	if !fsys.Within(k.root, path) {
 		return
 	}
-	if real, err := fsys.Real(path); err != nil || !within(k.root, real) {
+	if real, err := fsys.Real(path); err != nil || !fsys.Within(k.root, real) {
 		// The repository does not supply the file, but it says which one is meant.
 		k.add(Script, k.rel(path), path, false, []byte("-> "+real))
 		return
@@ -384,9 +384,4 @@ func (k *collector) script(path string) {
 	if raw, ok := k.read(path); ok {
 		k.add(Script, k.rel(path), path, false, raw)
 	}
-}
-
-func within(root, path string) bool {
-	rel, err := filepath.Rel(root, path)
-	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }

@@ -38,7 +38,7 @@ type Live struct {
 	// Commands runs slash commands; nil sends them to the model as text.
 	Commands *command.Book
 	Facts    func() Facts
-	// ForwardText is Config.ForwardText as the host asks for it.
+	// ForwardText adds what subagents say; what they do always shows.
 	ForwardText bool
 	// Next waits for what the conversation goes on with by itself between two
 	// runs; nil tells that there is nothing, or no patience left. Optional.

@@ -28,8 +28,6 @@ type Config struct {
 	// Partial adds raw stream events, Verbose all messages to JSON, Replay the
 	// accepted user messages.
 	Partial, Verbose, Replay bool
-	// ForwardText adds what subagents say; what they do always shows.
-	ForwardText bool
 	// Hooks adds the hooks of all events; those of a session's start always show.
 	Hooks bool
 	// States adds a line when a run begins and one when hew waits for a message.
@@ -116,7 +114,7 @@ func (h *held) drop(id string) bool {
 // New makes the surface.
 func New(c Config) *Surface {
 	s := &Surface{c: c, stirs: make(chan struct{}, 1), before: map[string]modelUsage{}}
-	s.p = &Printer{session: func() string { return "" }, partial: c.Partial, replay: c.Replay, hooks: c.Hooks, forward: c.ForwardText, newID: c.NewID, now: c.Now, w: c.Out}
+	s.p = &Printer{session: func() string { return "" }, partial: c.Partial, replay: c.Replay, hooks: c.Hooks, newID: c.NewID, now: c.Now, w: c.Out}
 	if c.Host != nil {
 		c.Host.attach(s.p)
 	}
@@ -127,7 +125,7 @@ func New(c Config) *Surface {
 func (s *Surface) take(l *Live) {
 	s.p.mu.Lock()
 	s.p.session = l.Engine.Session
-	s.p.forward = s.p.forward || l.ForwardText
+	s.p.forward = l.ForwardText
 	s.p.mu.Unlock()
 	s.live, s.model = l, l.Engine.Model().ID
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/hew-agent/hew/internal/msg"
 	"github.com/hew-agent/hew/internal/tool"
 )
 
@@ -65,7 +66,7 @@ func (c *Crew) list() tool.Result {
 		text = "There are no agents yet."
 	}
 	r := tool.Text(text)
-	r.Data, r.View = encode(map[string]any{"agents": peers}), tool.TextView{Text: text}
+	r.Data, r.View = msg.Encode(map[string]any{"agents": peers}), tool.TextView{Text: text}
 	return r
 }
 

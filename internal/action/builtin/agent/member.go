@@ -306,7 +306,7 @@ func (m *member) launched() tool.Result {
 		s += "\noutput_file: " + file + " (its transcript; do not read it, it would fill this conversation)"
 	}
 	r := tool.Text(s)
-	r.Data = encode(map[string]any{
+	r.Data = msg.Encode(map[string]any{
 		"status": "async_launched", "isAsync": true, "agentId": m.task.ID, "description": m.task.Description, "outputFile": file,
 	})
 	return r
@@ -358,7 +358,7 @@ func (m *member) did() string {
 }
 
 func (m *member) facts(words string) json.RawMessage {
-	return encode(map[string]any{
+	return msg.Encode(map[string]any{
 		"status": "completed", "agentId": m.task.ID, "content": []map[string]string{{"type": "text", "text": words}},
 		"totalToolUseCount": m.work.calls, "totalDurationMs": m.took.Milliseconds(), "totalTokens": m.work.tokens,
 		"usage": m.work.usage, "toolStats": m.work.tools, "terminalReason": m.end.Reason, "agentType": m.kind(),
@@ -377,13 +377,4 @@ func (m *member) partial() string {
 		return s
 	}
 	return s + " It had said last:\n" + harmless(m.work.text)
-}
-
-// encode marshals plain values, which cannot fail.
-func encode(v any) json.RawMessage {
-	raw, err := json.Marshal(v)
-	if err != nil {
-		panic(fmt.Sprintf("agent: encode %T: %v", v, err))
-	}
-	return raw
 }

@@ -167,15 +167,3 @@ func embedded(name string) []byte {
 	}
 	return text
 }
-
-// encode marshals structured results without HTML escaping. They are made of
-// plain values, so it cannot fail.
-func encode(v any) json.RawMessage {
-	var buf bytes.Buffer
-	e := json.NewEncoder(&buf)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
-		panic(fmt.Sprintf("bash: encode %T: %v", v, err))
-	}
-	return bytes.TrimRight(buf.Bytes(), "\n")
-}

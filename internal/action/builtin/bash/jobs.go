@@ -7,6 +7,7 @@ import (
 
 	"github.com/hew-agent/hew/internal/action/task"
 	"github.com/hew-agent/hew/internal/backend/shell"
+	"github.com/hew-agent/hew/internal/msg"
 	"github.com/hew-agent/hew/internal/tool"
 )
 
@@ -76,7 +77,7 @@ func (c *call) launch(ctx context.Context) tool.Result {
 	c.s.adopt(c, j)
 	file := j.Status().OutputFile
 	r := tool.Text(fmt.Sprintf("Command running in background with ID: %s. Output is being written to: %s. You will be told when it ends; it is stopped after %s.", j.ID(), file, span(c.timeout())))
-	r.Data = encode(data{TaskID: j.ID()})
+	r.Data = msg.Encode(data{TaskID: j.ID()})
 	r.View = tool.TerminalView{Command: visible(c.in.Command)}
 	return r
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hew-agent/hew/internal/msg"
 	"github.com/hew-agent/hew/internal/tool"
 )
 
@@ -37,7 +38,7 @@ func (b *bench) output(id string, block bool) tool.Result {
 		return tool.Failure(err.Error())
 	}
 	r := tool.Text(look.String())
-	r.Data = encode(look.Facts())
+	r.Data = msg.Encode(look.Facts())
 	return r
 }
 

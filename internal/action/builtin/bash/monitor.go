@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/hew-agent/hew/internal/action/task"
+	"github.com/hew-agent/hew/internal/msg"
 	"github.com/hew-agent/hew/internal/tool"
 )
 
@@ -69,7 +70,7 @@ func (w *watch) Run(ctx context.Context, _ func(tool.Progress)) tool.Result {
 	}
 	w.s.c.Tasks.Add(&watched{job{Job: j, use: w.env.Use, title: w.title, command: w.in.Command}})
 	r := tool.Text(fmt.Sprintf("Watching with ID: %s, for %s at most. Each line that it prints reaches you as an event; end your turn when you have nothing else to do. All of it is written to: %s", j.ID(), span(w.limit), j.Status().OutputFile))
-	r.Data, r.View = encode(data{TaskID: j.ID()}), tool.TerminalView{Command: visible(strings.TrimSpace(w.in.Command))}
+	r.Data, r.View = msg.Encode(data{TaskID: j.ID()}), tool.TerminalView{Command: visible(strings.TrimSpace(w.in.Command))}
 	return r
 }
 

@@ -56,7 +56,7 @@ func (r *report) result() tool.Result {
 		text += "\n" + strings.Join(r.notes, "\n")
 	}
 	res := tool.Result{
-		Content: []msg.Block{msg.NewText(text)}, Data: encode(r.data), Effects: effects, IsError: failed,
+		Content: []msg.Block{msg.NewText(text)}, Data: msg.Encode(r.data), Effects: effects, IsError: failed,
 		View: tool.TerminalView{Command: visible(r.c.in.Command), Output: r.data.Stdout, ExitCode: r.o.ExitCode},
 	}
 	if failed && r.c.confined() && refusal(r.data.Stdout) {

@@ -138,14 +138,12 @@ func prefixed(prefix, command string) string {
 		return command
 	}
 	program, options, found := strings.Cut(prefix, " -")
-	line := quote(program)
+	line := shell.Quote(program)
 	if found {
 		line += " -" + options
 	}
-	return line + " " + quote(command)
+	return line + " " + shell.Quote(command)
 }
-
-func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
 func (c *call) timeout() time.Duration {
 	cfg := &c.s.c

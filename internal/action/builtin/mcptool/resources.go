@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/hew-agent/hew/internal/backend/mcp"
+	"github.com/hew-agent/hew/internal/backend/plain"
 	"github.com/hew-agent/hew/internal/backend/shell"
 	"github.com/hew-agent/hew/internal/tool"
 )
@@ -134,9 +135,5 @@ func read(parts []mcp.Part, b blocks) tool.Result {
 const maxBlob = 256 << 10
 
 func short(s string) string {
-	s = strings.TrimSpace(strings.Join(strings.Fields(shell.Sanitize([]byte(s))), " "))
-	if len(s) > maxTitle {
-		s = strings.ToValidUTF8(s[:maxTitle], "") + "…"
-	}
-	return s
+	return plain.Cut(strings.Join(strings.Fields(shell.Sanitize([]byte(s))), " "), maxTitle)
 }

@@ -91,7 +91,7 @@ func (b *openBlock) patchInput(raw []byte) (out []byte, malformed string, err er
 // letter outside ASCII would make transcripts unreadable: those escapes go.
 func canonical(inner []byte) []byte {
 	if bytes.Contains(inner, []byte(`\u`)) || bytes.Contains(inner, []byte(`\/`)) {
-		return quote(unquote(inner))
+		return msg.Encode(unquote(inner))
 	}
 	out := make([]byte, 0, len(inner)+2)
 	return append(append(append(out, '"'), inner...), '"')

@@ -74,15 +74,15 @@ func Encode(r *provider.Request, extra []Member) *Body { return encode(r, extra,
 
 func encode(r *provider.Request, extra []Member, known *prefix) *Body {
 	e := newEncoder(r, extra, known)
-	e.member("model", quote(r.Model))
+	e.member("model", msg.Encode(r.Model))
 	e.member("max_tokens", strconv.AppendInt(nil, int64(r.MaxTokens), 10))
 	e.raw(`,"stream":` + strconv.FormatBool(!r.Whole))
 	e.thinking(r)
 	if r.Effort != "" {
-		e.member("output_config", []byte(`{"effort":`+string(quote(r.Effort))+`}`))
+		e.member("output_config", []byte(`{"effort":`+string(msg.Encode(r.Effort))+`}`))
 	}
 	if r.Session != "" {
-		e.member("metadata", []byte(`{"user_id":`+string(quote(r.Session))+`}`))
+		e.member("metadata", []byte(`{"user_id":`+string(msg.Encode(r.Session))+`}`))
 	}
 	for _, m := range extra {
 		e.add(m.Key, m.Value)
@@ -94,7 +94,7 @@ func encode(r *provider.Request, extra []Member, known *prefix) *Body {
 // EncodeCount writes r as a request to count its tokens.
 func EncodeCount(r *provider.Request) *Body {
 	e := newEncoder(r, nil, nil)
-	e.member("model", quote(r.Model))
+	e.member("model", msg.Encode(r.Model))
 	e.thinking(r)
 	e.prompt(r, nil)
 	return &e.Body
@@ -146,14 +146,14 @@ func (e *encoder) add(key string, value []byte) {
 	if e.first {
 		open, e.first = "{", false
 	}
-	e.raw(open + string(quote(key)) + ":")
+	e.raw(open + string(msg.Encode(key)) + ":")
 	e.bytes(value)
 }
 
 func (e *encoder) thinking(r *provider.Request) {
 	switch {
 	case r.ForceTool != "":
-		e.member("tool_choice", []byte(`{"type":"tool","name":`+string(quote(r.ForceTool))+`}`))
+		e.member("tool_choice", []byte(`{"type":"tool","name":`+string(msg.Encode(r.ForceTool))+`}`))
 	case r.Thinking.Adaptive:
 		e.member("thinking", []byte(`{"type":"adaptive"}`))
 	case r.Thinking.Budget > 0:
@@ -227,7 +227,7 @@ func (e *encoder) system(blocks []provider.SystemBlock, mark []byte) {
 	for i, b := range blocks {
 		e.comma(i)
 		e.raw(`{"type":"text","text":`)
-		e.bytes(quote(b.Text))
+		e.bytes(msg.Encode(b.Text))
 		if i == len(blocks)-1 && len(mark) > 0 {
 			e.bytes(comma)
 			e.bytes(mark)
@@ -244,18 +244,7 @@ func markJSON(ttl string) []byte {
 	case "5m":
 		return []byte(`"cache_control":{"type":"ephemeral"}`)
 	}
-	return []byte(`"cache_control":{"type":"ephemeral","ttl":` + string(quote(ttl)) + `}`)
-}
-
-// quote writes a JSON string without HTML escaping.
-func quote(s string) []byte {
-	var buf bytes.Buffer
-	e := json.NewEncoder(&buf)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(s); err != nil {
-		panic("messages: encode string: " + err.Error()) // strings always encode
-	}
-	return bytes.TrimRight(buf.Bytes(), "\n")
+	return []byte(`"cache_control":{"type":"ephemeral","ttl":` + string(msg.Encode(ttl)) + `}`)
 }
 
 // Len is the size of the body in bytes.
