@@ -44,7 +44,7 @@ func Add(ctx context.Context, a Addition) error {
 		if err != nil && fsys.CauseOf(err) != fsys.CauseMissing {
 			return err
 		}
-		if _, err := plain(raw); err != nil {
+		if _, err := textOf(raw); err != nil {
 			return fmt.Errorf("nothing is added to %s: %w", fsys.Printable(a.Path), err)
 		}
 		_, err = fsys.WriteFile(real, appended(raw, line), fsys.WriteOptions{})

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/hew-agent/hew/internal/backend/fsys"
+	"github.com/hew-agent/hew/internal/backend/plain"
 )
 
 // The index of a project is a cache of summaries, so that a list of thousands

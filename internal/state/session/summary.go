@@ -10,6 +10,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/hew-agent/hew/internal/backend/fsys"
+	"github.com/hew-agent/hew/internal/backend/plain"
 )
 
 // Summary is what a list shows of a session. It is read from both ends of the
