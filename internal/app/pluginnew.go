@@ -75,13 +75,17 @@ func tagPlugin(e Env, args []string) error {
 		if k.Git == nil {
 			return errors.New("git was not found")
 		}
-		if changed, err := k.Git(ctx, dir, "status", "--porcelain", "--", "."); err != nil || changed != "" {
-			return errors.Join(err, errors.New("the folder has changes that are not committed; a release names a commit"))
+		changed, err := k.Git(ctx, dir, "status", "--porcelain", "--", ".")
+		if err != nil {
+			return fmt.Errorf("look for changes that are not committed: %w", err)
+		}
+		if changed != "" {
+			return errors.New("the folder has changes that are not committed; a release names a commit")
 		}
 		if _, err := k.Git(ctx, dir, "tag", "--no-sign", "-m", p.Name+" "+p.Version, "--", name); err != nil {
 			return fmt.Errorf("name the commit %s: %w", name, err)
 		}
-		_, err := fmt.Fprintf(e.Stdout, "the commit is named %s; git push origin %s publishes it\n", name, name)
+		_, err = fmt.Fprintf(e.Stdout, "the commit is named %s; git push origin %s publishes it\n", name, name)
 		return err
 	})
 }

@@ -53,7 +53,8 @@ type headless struct {
 	e     Env
 	o     *Options
 	trace *traceFile
-	mu    sync.Mutex // guards Stderr
+	mu    sync.Mutex // guards Stderr and said
+	said  map[string]bool
 }
 
 // check refuses combinations that cannot mean anything.
@@ -117,6 +118,7 @@ func (r *headless) run(ctx context.Context) error {
 	c := streamjson.Config{
 		Out: r.e.Stdout, Format: streamjson.Format(r.o.Output), Partial: r.o.Partial, Verbose: r.o.Verbose, Replay: r.o.Replay,
 		Hooks: r.o.HookEvents, Host: host, Now: time.Now, NewID: session.NewID,
+		Warn:   r.warn,
 		States: stream && r.e.getenv("CLAUDE_CODE_SDK_READS_SESSION_STATE") != "",
 	}
 	s := &sdk{r: r, host: host, w: w, began: time.Now()}
@@ -280,9 +282,18 @@ func (r *headless) patient(in io.Reader) io.Reader {
 	}
 }
 
+// warn says something on standard error, once: what a conversation tells its
+// opener may come as an event of the run as well.
 func (r *headless) warn(text string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.said[text] {
+		return
+	}
+	if r.said == nil {
+		r.said = map[string]bool{}
+	}
+	r.said[text] = true
 	fmt.Fprintln(r.e.Stderr, "hew: "+plain.Clip(text, maxShown))
 }
 

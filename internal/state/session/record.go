@@ -231,7 +231,7 @@ func (w *Writer) Queue(operation string) error {
 // LastPrompt notes the newest prompt, for lists of sessions.
 func (w *Writer) LastPrompt(text string) error {
 	leaf := w.Leaf()
-	return w.side("last-prompt", func(l *line) { l.str("lastPrompt", text).strOrNull("leafUuid", leaf) })
+	return w.side("last-prompt", func(l *line) { l.str("lastPrompt", typed(text)).strOrNull("leafUuid", leaf) })
 }
 
 // Title names the session; the newest title wins.

@@ -70,7 +70,7 @@ func (b *builder) point(i int, m *msg.Message) {
 	if m.Meta || m.Role != msg.RoleUser || b.recs[i].result {
 		return
 	}
-	text := m.Text()
+	text := typed(m.Text())
 	if text == "" || strings.HasPrefix(text, "<command-") || strings.HasPrefix(text, "<local-command-") {
 		return
 	}

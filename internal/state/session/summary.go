@@ -135,17 +135,39 @@ func (s *Summary) tail(v gjson.Result) {
 	case "custom-title":
 		s.Title = or(v.Get("customTitle").String(), s.Title)
 	case "last-prompt":
-		s.LastPrompt = or(plain.Cut(v.Get("lastPrompt").String(), maxReferencePrompt), s.LastPrompt)
+		s.LastPrompt = or(plain.Cut(typed(v.Get("lastPrompt").String()), maxReferencePrompt), s.LastPrompt)
 	}
 }
 
-// promptText is the text of a prompt, "" for a tool result or the text of a command.
+// typed is what a person typed: of a skill or custom command its call, without
+// the text that it stands for.
+func typed(text string) string {
+	rest, ok := strings.CutPrefix(text, "<command-message>")
+	if !ok {
+		return text
+	}
+	name, ok := between(rest, "<command-name>", "</command-name>")
+	if !ok {
+		return text
+	}
+	args, _ := between(rest, "<command-args>", "</command-args>")
+	return strings.TrimSpace(name + " " + args)
+}
+
+// between is what stands between the first open and the close behind it.
+func between(s, open, end string) (string, bool) {
+	_, s, found := strings.Cut(s, open)
+	s, _, ended := strings.Cut(s, end)
+	return s, found && ended
+}
+
+// promptText is the text of a prompt, "" for a tool result or the text of a local command.
 func promptText(content gjson.Result) string {
 	text := content.String()
 	if content.IsArray() {
 		text = content.Get(`#(type=="text").text`).String()
 	}
-	text = strings.TrimSpace(text)
+	text = typed(strings.TrimSpace(text))
 	if strings.HasPrefix(text, "<command-") || strings.HasPrefix(text, "<local-command-") {
 		return ""
 	}

@@ -35,6 +35,9 @@ type Config struct {
 	// Abandoned returns true once nobody reads the output any more, and false when
 	// ctx ends. It is asked when the input has ended. Optional.
 	Abandoned func(ctx context.Context) bool
+	// Warn tells a person of a notice that is more than news; text and JSON have
+	// no line for it. Optional.
+	Warn func(text string)
 	// Host is the program at the other end of a stream, else nil.
 	Host  *Host
 	Now   func() time.Time
@@ -171,8 +174,8 @@ func (s *Surface) run(ctx context.Context, in engine.Input) error {
 	for ev := range submit(ctx, in) {
 		if stream {
 			s.p.Event(ev)
-		} else if t, ok := ev.Body.(event.TaskChanged); ok {
-			s.p.meet(t)
+		} else {
+			s.aside(ev.Body)
 		}
 		if d, ok := ev.Body.(event.Done); ok {
 			s.end(d.Terminal, s.c.Now().Sub(began))
@@ -185,6 +188,17 @@ func (s *Surface) run(ctx context.Context, in engine.Input) error {
 		s.state("idle")
 	}
 	return s.p.Err()
+}
+
+// aside takes in what the formats of one result have no line for.
+func (s *Surface) aside(body event.Body) {
+	if t, ok := body.(event.TaskChanged); ok {
+		s.p.meet(t)
+	}
+	if n, ok := body.(event.Notice); ok && n.Level != event.Info && s.c.Warn != nil {
+		first, _, _ := strings.Cut(n.Text, "\n")
+		s.c.Warn(first)
+	}
 }
 
 // end writes the result.
