@@ -251,7 +251,7 @@ func cmdStart(ts *testscript.TestScript, neg bool, args []string) {
 func environ(ts *testscript.TestScript) []string {
 	var env []string
 	for _, k := range []string{
-		"PATH", "HOME", "TMPDIR", "WORK", "PROJ", "CFG", "LANG", "GOCACHE", "GOFLAGS", "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN",
+		"PATH", "HOME", "TMPDIR", "WORK", "PROJ", "CFG", "LANG", "GORACE", "GOCACHE", "GOFLAGS", "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN",
 		"ANTHROPIC_BASE_URL", "ANTHROPIC_MODEL", "CLAUDE_CONFIG_DIR", "TESTSCRIPT_COMMAND", "IS_SANDBOX", "BASH_DEFAULT_TIMEOUT_MS",
 	} {
 		if v := ts.Getenv(k); v != "" {

@@ -54,7 +54,7 @@ func newWorld(t testing.TB, sc *script.Scenario, env ...string) *world {
 	srv.Config.ErrorLog = nil
 	t.Cleanup(func() { srv.CloseClientConnections(); srv.Close() })
 	w.env = append([]string{
-		"PATH=" + os.Getenv("PATH"), "HOME=" + w.home, "TMPDIR=" + filepath.Join(root, "tmp"), "LANG=C.UTF-8",
+		"PATH=" + os.Getenv("PATH"), "HOME=" + w.home, "TMPDIR=" + filepath.Join(root, "tmp"), "LANG=C.UTF-8", "GORACE=" + raceOptions,
 		"GOCACHE=" + goCache(), "GOFLAGS=-mod=mod", "CGO_ENABLED=0", "GOMAXPROCS=2",
 		"ANTHROPIC_API_KEY=test-key-0123456789", "ANTHROPIC_BASE_URL=" + srv.URL, "ANTHROPIC_MODEL=claude-sonnet-4-5", w.mark,
 	}, env...)

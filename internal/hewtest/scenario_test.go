@@ -31,6 +31,10 @@ func TestMain(m *testing.M) {
 	})
 }
 
+// raceOptions keep the race detector from waiting a second at the end of every
+// process.
+const raceOptions = "atexit_sleep_ms=0"
+
 const scenarios = "../../testdata/scenarios"
 
 // TestScenarios runs each area as a subtest, so that one can be picked:
@@ -101,6 +105,7 @@ func setup(env *testscript.Env) error {
 	env.Setenv("GOCACHE", goCache())
 	env.Setenv("GOFLAGS", "-mod=mod")
 	env.Setenv("LANG", "C.UTF-8")
+	env.Setenv("GORACE", raceOptions)
 	env.Setenv("ANTHROPIC_API_KEY", "test-key-0123456789")
 	env.Setenv("ANTHROPIC_BASE_URL", "http://127.0.0.1:9") // nothing listens there until a model starts
 	env.Setenv("ANTHROPIC_MODEL", "claude-sonnet-4-5")
