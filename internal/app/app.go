@@ -15,12 +15,14 @@ import (
 // version is set by the linker.
 var version = "dev"
 
-// Version is hew's version as three numbers; a build without one is 0.0.0.
+// Version is hew's version as programs read it: three numbers first. A build
+// from a commit without a tag is 0.0.0 with the commit's name.
 func Version() string {
-	if version == "dev" {
-		return "0.0.0-dev"
+	v := strings.TrimPrefix(version, "v")
+	if major, _, _ := strings.Cut(v, "."); major != "" && strings.Trim(major, "0123456789") == "" && v != major {
+		return v
 	}
-	return version
+	return "0.0.0-" + version
 }
 
 // Env is the process as app sees it, so that tests can stand in for it.

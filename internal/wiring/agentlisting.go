@@ -25,11 +25,20 @@ func (agentListing) Name() string { return "agent_listing" }
 // Class says that agents are definitions on disk.
 func (agentListing) Class() prompt.Class { return prompt.Reloadable }
 
+// agentListing is that of the main conversation.
+func (b *build) agentListing() agentListing {
+	return agentListing{b, b.offers, func() *gate.Gate { return b.gateRef }}
+}
+
 // Delta lists the agents while the tool that starts them is offered.
 func (l agentListing) Delta(context.Context, prompt.Facts) ([]prompt.Item, error) {
+	return l.items(), nil
+}
+
+func (l agentListing) items() []prompt.Item {
 	b := l.b
 	if b.crew == nil || !l.offers(agent.Spec()) {
-		return nil, nil
+		return nil
 	}
 	var s strings.Builder
 	for _, a := range b.crew.kinds().Agents {
@@ -38,10 +47,10 @@ func (l agentListing) Delta(context.Context, prompt.Facts) ([]prompt.Item, error
 		}
 	}
 	if s.Len() == 0 {
-		return nil, nil
+		return nil
 	}
 	head := "Agents that can be started with the " + agent.Spec().Name + " tool:\n"
-	return []prompt.Item{{Key: "agents", Text: head + strings.TrimRight(s.String(), "\n")}}, nil
+	return []prompt.Item{{Key: "agents", Text: head + strings.TrimRight(s.String(), "\n")}}
 }
 
 // offers tells whether the model sees a tool.

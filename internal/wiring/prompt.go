@@ -157,12 +157,22 @@ func (n *noting) Record(body event.Body) error {
 	return n.Writer.Record(body)
 }
 
+// listings are what the model can ask for from the first prompt on. They stand
+// before it, so that a person's words are the last thing the model reads.
+func (b *build) listings() []prompt.Item {
+	out := b.agentListing().items()
+	if b.craft != nil {
+		out = append(out, b.craft.listing()...)
+	}
+	return out
+}
+
 // start makes and records what stands before a new conversation.
 func (b *build) start(system []string, w *session.Writer) (*msg.Message, error) {
 	files := append(b.files(), b.indexes()...)
 	var m *msg.Message
 	if !b.o.Bare {
-		m = prompt.Context(b.o.NewID(), b.o.Now(), files)
+		m = prompt.Context(b.o.NewID(), b.o.Now(), files, b.listings()...)
 	}
 	if w == nil {
 		return m, nil

@@ -37,10 +37,19 @@ func (c *skillset) Delta(ctx context.Context, f prompt.Facts) ([]prompt.Item, er
 	if !c.offered() {
 		return items, nil
 	}
-	if list := d.now().Listing(c.budget(), c.s.count0, c.s.shown); list != "" {
-		items = append(items, prompt.Item{Key: "skills", Text: "Skills that can be loaded with the " + skill.Spec().Name + " tool:\n" + harmlessTags(list)})
+	return slices.Concat(items, c.listing(), c.met(slices.Concat(f.Read, f.Edited))), nil
+}
+
+// listing is the list of skills; nothing while they are not offered.
+func (c *skillset) listing() []prompt.Item {
+	if !c.offered() {
+		return nil
 	}
-	return append(items, c.met(slices.Concat(f.Read, f.Edited))...), nil
+	list := c.s.b.defs.now().Listing(c.budget(), c.s.count0, c.s.shown)
+	if list == "" {
+		return nil
+	}
+	return []prompt.Item{{Key: "skills", Text: "Skills that can be loaded with the " + skill.Spec().Name + " tool:\n" + harmlessTags(list)}}
 }
 
 // spoken takes back what was lent for the last words of a person.

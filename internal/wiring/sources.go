@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 
-	"github.com/hew-agent/hew/internal/action/gate"
 	"github.com/hew-agent/hew/internal/action/task"
 	"github.com/hew-agent/hew/internal/state/prompt"
 	"github.com/hew-agent/hew/internal/tool"
@@ -15,7 +14,7 @@ import (
 func (b *build) sources(ctx context.Context) []prompt.Source {
 	out := []prompt.Source{
 		&deferredTools{list: func() []tool.Spec { return b.conv.Engine.OnDemand() }},
-		agentListing{b, b.offers, func() *gate.Gate { return b.gateRef }},
+		b.agentListing(),
 		&styleReminder{b: b},
 		backgroundNotices{&b.background, b.lostWork()},
 		b.mcp,

@@ -128,8 +128,10 @@ func Reminder(text string) string {
 
 // Context is the user message at the front of a conversation: instruction
 // files, each under its path, and the date. It is made once and then repeated,
-// also after midnight; id is the entry that it will be recorded as.
-func Context(id string, at time.Time, files []memory.File) *msg.Message {
+// also after midnight; id is the entry that it will be recorded as. Items that
+// sources would say behind the first prompt can stand here, a block each: the
+// sources find them said.
+func Context(id string, at time.Time, files []memory.File, items ...Item) *msg.Message {
 	var b strings.Builder
 	if len(files) > 0 {
 		b.WriteString("Instructions for your work here, from the person and the project. They go before your own defaults: " +
@@ -141,5 +143,10 @@ func Context(id string, at time.Time, files []memory.File) *msg.Message {
 	fmt.Fprintf(&b, "Today's date is %s.", at.Format(time.DateOnly))
 	m := msg.User(id, at, Reminder(b.String()))
 	m.Meta = true
+	for _, it := range items {
+		if text := it.block(); text != "" {
+			m.Blocks = append(m.Blocks, msg.NewText(text))
+		}
+	}
 	return m
 }
