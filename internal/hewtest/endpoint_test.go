@@ -67,3 +67,14 @@ func appendTo(file string, data []byte) error {
 	}
 	return err
 }
+
+// files VAR sets VAR to the URL of a server on loopback that gives the files of
+// the project folder, byte for byte.
+func cmdFiles(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) != 1 || neg {
+		ts.Fatalf("usage: files VAR")
+	}
+	srv := httptest.NewServer(http.FileServer(http.Dir(ts.MkAbs("."))))
+	ts.Defer(srv.Close)
+	ts.Setenv(args[0], srv.URL)
+}

@@ -23,6 +23,7 @@ func probes() map[string]func(*testscript.TestScript, bool, []string) {
 		"forge":     cmdForge,
 		"frugal":    cmdFrugal,
 		"endpoint":  cmdEndpoint,
+		"files":     cmdFiles,
 		"header":    cmdHeader,
 		"listen":    cmdListen,
 		"heard":     cmdHeard,

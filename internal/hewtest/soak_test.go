@@ -76,3 +76,6 @@ func TestSoakSettings(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 }
+
+// TestSoakPlugins kills many installations and updates of plugins.
+func TestSoakPlugins(t *testing.T) { pluginKills(t, 150) }

@@ -59,11 +59,30 @@ func (s *Store) update(ctx context.Context, id ID, consent Consent) (Done, error
 			return d, nil
 		}
 	}
-	if err := s.agree(id, r.p.Root, r.grants); err != nil || d.Same {
-		return d, err
+	if d.Same {
+		return d, s.agree(id, r.p.Root, r.grants)
 	}
+	return d, s.exchange(a, id, r, func() error { return s.move(ctx, id, r) })
+}
+
+// exchange records another version between two agreements: a kill in the middle
+// leaves the old version or the new one, and either is agreed to.
+func (s *Store) exchange(old *agreed, id ID, r *ready, record func() error) error {
+	if old != nil {
+		if err := s.agree(id, "", slices.Concat(old.Grants, r.grants)); err != nil {
+			return err
+		}
+	}
+	if err := record(); err != nil {
+		return err
+	}
+	return s.agree(id, r.p.Root, r.grants)
+}
+
+// move lets the installations that count here be of another version.
+func (s *Store) move(ctx context.Context, id ID, r *ready) error {
 	now := s.stamp()
-	return d, s.record(ctx, id, func(list []Installed) []Installed {
+	return s.record(ctx, id, func(list []Installed) []Installed {
 		for i := range list {
 			if list[i].here(s.project()) {
 				list[i].Path, list[i].Version, list[i].Commit, list[i].Updated = r.p.Root, r.version, r.commit, now

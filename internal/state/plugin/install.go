@@ -144,10 +144,11 @@ func (in *installation) install(ctx context.Context, id ID, by string) error {
 	if in.scope != settings.User {
 		rec.Project = in.s.project()
 	}
-	if err := in.s.agree(id, r.p.Root, r.grants); err != nil {
-		return err
+	agreed, err := in.s.agreement(id)
+	if err != nil {
+		agreed = nil // a broken record: this installation is the yes
 	}
-	if err := in.s.put(ctx, rec); err != nil {
+	if err := in.s.exchange(agreed, id, r, func() error { return in.s.put(ctx, rec) }); err != nil {
 		return err
 	}
 	if err := in.s.Settings.Set(ctx, in.scope, true, "enabledPlugins", id.String()); err != nil {

@@ -162,6 +162,12 @@ func checkURL(text string) error {
 	return fmt.Errorf("%q must begin with https://", fsys.Printable(text))
 }
 
+// bare tells a repository without a work tree, whose files only git can read.
+func bare(dir string) bool {
+	return fsys.KindOf(filepath.Join(dir, filepath.FromSlash(MarketFile))) == fsys.KindMissing &&
+		fsys.KindOf(filepath.Join(dir, "HEAD")) == fsys.KindRegular && fsys.KindOf(filepath.Join(dir, "objects")) == fsys.KindDir
+}
+
 // remote is the address for git, "" for other kinds.
 func (s Source) remote() string {
 	switch s.Kind {
@@ -201,6 +207,9 @@ func ParseMarketSource(cwd, text string) (Source, error) {
 	if abs, err := fsys.Abs(cwd, text); err == nil && !strings.Contains(text, "://") {
 		switch fsys.KindOf(abs) {
 		case fsys.KindDir:
+			if bare(abs) {
+				return Source{Kind: "git", URL: abs}, nil
+			}
 			return Source{Kind: "directory", Path: abs}, nil
 		case fsys.KindRegular:
 			return Source{Kind: "file", Path: abs}, nil
