@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -67,15 +68,20 @@ func allCommands() map[string]func(*testscript.TestScript, bool, []string) {
 // confines tells whether this machine has a whole sandbox.
 var confines = sync.OnceValue(func() bool { return sandbox.Detect(context.Background(), "").Best.Whole() })
 
+// cutOff tells whether this machine lets a program run without any network.
+var cutOff = sync.OnceValue(func() bool { return exec.Command("unshare", "-rn", "true").Run() == nil })
+
 // condition adds [root], [tool:NAME]: whether a program is at hand, [smalldisk]:
-// whether a file system can be mounted, and [sandbox]: whether commands can be
-// confined in every respect.
+// whether a file system can be mounted, [sandbox]: whether commands can be
+// confined in every respect, and [netns]: whether unshare -rn works.
 func condition(c string) (bool, error) {
 	switch name, arg, _ := strings.Cut(c, ":"); name {
 	case "root":
 		return os.Getuid() == 0, nil
 	case "sandbox":
 		return confines(), nil
+	case "netns":
+		return cutOff(), nil
 	case "smalldisk":
 		return canMount(), nil
 	case "tool":

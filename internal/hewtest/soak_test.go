@@ -79,3 +79,6 @@ func TestSoakSettings(t *testing.T) {
 
 // TestSoakPlugins kills many installations and updates of plugins.
 func TestSoakPlugins(t *testing.T) { pluginKills(t, 150) }
+
+// TestSoakTeam is a team of eight processes with 200 tasks, killed at random.
+func TestSoakTeam(t *testing.T) { teamKills(t, 8, 200, 60) }
