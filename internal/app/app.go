@@ -82,6 +82,7 @@ func commands() []command {
 	return []command{
 		{"demo", "[--keep]", "see hew at work on a bundled project, with a scripted model and no key", runDemo, true},
 		{"tools", "[--json]", "list the tools and when each is offered", runTools, false},
+		{"features", "[--json]", "list what this build or this run can be without, and what decides", runFeatures, false},
 		{"models", "[--json]", "list the models that hew knows", runModels, false},
 		{"auth", "status [--json|--text]", "say which credential would be used, without showing it", runAuth, false},
 		{"doctor", "", "check the installation and the settings; changes nothing", runDoctor, false},

@@ -1,8 +1,10 @@
 package app
 
 import (
+	"errors"
 	"fmt"
 
+	"github.com/hew-agent/hew/internal/backend/feature"
 	"github.com/hew-agent/hew/internal/wiring"
 )
 
@@ -10,6 +12,9 @@ import (
 func runAutoMode(e Env, args []string) error {
 	if len(args) != 1 || args[0] != "defaults" && args[0] != "config" {
 		return &usageError{"hew auto-mode takes: defaults|config"}
+	}
+	if !feature.Classifier {
+		return errors.New("this build has no auto mode (hew features)")
 	}
 	m, err := wiring.ReadAutoMode(wiring.Options{
 		Environ: e.Environ, Cwd: e.Dir, Sources: "user,project,local",

@@ -31,6 +31,33 @@ func runTools(e Env, args []string) error {
 	return w.Flush()
 }
 
+// runFeatures lists the feature flags and how each stands here.
+func runFeatures(e Env, args []string) error {
+	asJSON, err := onlyJSON("features", args)
+	if err != nil {
+		return err
+	}
+	list, err := wiring.Features(wiring.Options{Environ: e.Environ, Cwd: e.Dir, Sources: "user,project,local"})
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		return printJSON(e.Stdout, list)
+	}
+	w := tabwriter.NewWriter(e.Stdout, 0, 4, 2, ' ', 0)
+	for _, f := range list {
+		state := "off"
+		switch {
+		case f.On:
+			state = "on"
+		case !f.Built:
+			state = "not built"
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", f.Name, f.Kind, state, f.Switch, f.Effect)
+	}
+	return w.Flush()
+}
+
 // runModels lists the model table.
 func runModels(e Env, args []string) error {
 	asJSON, err := onlyJSON("models", args)

@@ -34,6 +34,7 @@ var table = []pkg{
 	{"internal/event", vocabEvent, nil},
 
 	{"internal/backend/fsys", backend, nil},
+	{"internal/backend/feature", backend, nil},
 	{"internal/backend/plain", backend, nil},
 	{"internal/backend/search", backend, []string{"fsys"}},
 	{"internal/backend/sandbox", backend, nil},

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -17,6 +18,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/hew-agent/hew/internal/app"
+	"github.com/hew-agent/hew/internal/backend/feature"
 	"github.com/hew-agent/hew/internal/backend/provider/script"
 	"github.com/hew-agent/hew/internal/backend/sandbox"
 	"github.com/hew-agent/hew/internal/hewtest/mcpserver"
@@ -71,11 +73,14 @@ var confines = sync.OnceValue(func() bool { return sandbox.Detect(context.Backgr
 // cutOff tells whether this machine lets a program run without any network.
 var cutOff = sync.OnceValue(func() bool { return exec.Command("unshare", "-rn", "true").Run() == nil })
 
-// condition adds [root], [tool:NAME]: whether a program is at hand, [smalldisk]:
+// condition adds [feature:NAME]: whether this build has it, [root], [tool:NAME]: whether a program is at hand, [smalldisk]:
 // whether a file system can be mounted, [sandbox]: whether commands can be
 // confined in every respect, and [netns]: whether unshare -rn works.
 func condition(c string) (bool, error) {
 	switch name, arg, _ := strings.Cut(c, ":"); name {
+	case "feature":
+		i := slices.IndexFunc(feature.All(), func(f feature.Flag) bool { return f.Name == arg })
+		return i >= 0 && feature.All()[i].Built, nil
 	case "root":
 		return os.Getuid() == 0, nil
 	case "sandbox":

@@ -8,8 +8,10 @@ import (
 
 	"github.com/hew-agent/hew/internal/action/gate/classify"
 	"github.com/hew-agent/hew/internal/action/policy"
+	"github.com/hew-agent/hew/internal/backend/feature"
 	"github.com/hew-agent/hew/internal/core/engine"
 	"github.com/hew-agent/hew/internal/event"
+	"github.com/hew-agent/hew/internal/msg"
 	"github.com/hew-agent/hew/internal/state/prompt"
 	"github.com/hew-agent/hew/internal/state/settings"
 )
@@ -21,22 +23,31 @@ const judgeModel = "HEW_AUTO_MODE_MODEL"
 // auto makes auto mode's classifier, unless the mode is switched off. A session
 // may enter the mode later, so it is there from the start.
 func (b *build) auto(ctx context.Context, start policy.Mode) {
-	if b.settings.Permissions().AutoDisabled {
+	if !feature.Classifier || b.settings.Permissions().AutoDisabled {
 		return
 	}
-	b.said = &classify.Transcript{}
+	said := &classify.Transcript{}
+	b.said = said
 	b.judge = classify.New(classify.Config{
 		Ask: func(ctx context.Context, label, system, user string) (string, error) {
 			return b.conv.Engine.Query(ctx, label, b.autoModel(), system, user)
 		},
-		Rules: autoRules(b.settings), Transcript: b.said, Guidance: b.guidance, Git: b.gitFacts(ctx, start),
+		Rules: autoRules(b.settings), Transcript: said, Guidance: b.guidance, Git: b.gitFacts(ctx, start),
 		Timeout: b.millis("HEW_AUTO_MODE_TIMEOUT_MS"),
 	})
 }
 
+// listener keeps what the classifier knows of the conversation. The interface
+// keeps its type out of builds without auto mode.
+type listener interface {
+	Load(history []*msg.Message)
+	Hear(e event.Event)
+	Reset()
+}
+
 // hear lets the classifier's transcript follow the run.
 func (b *build) hear(cfg *engine.Config) {
-	if b.judge == nil {
+	if !feature.Classifier || b.judge == nil {
 		return
 	}
 	b.said.Load(cfg.History)

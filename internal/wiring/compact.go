@@ -138,7 +138,7 @@ func (b *build) stages() compact.Stages {
 	on := compact.Stages{Micro: true, Auto: b.settings.AutoCompactEnabled() && !truthy(b.env("DISABLE_AUTO_COMPACT"))}
 	names, set := b.settings.Strings(shapersKey), false
 	if _, set = b.settings.Raw(shapersKey); !set && b.env("HEW_CONTEXT_SHAPERS") == "" {
-		return on
+		return built(on)
 	}
 	if v := b.env("HEW_CONTEXT_SHAPERS"); v != "" {
 		names = strings.Split(v, ",")
@@ -157,7 +157,10 @@ func (b *build) stages() compact.Stages {
 			b.notice("there is no context shaper " + strconv.Quote(n) + ": use snip, microcompact, collapse or none")
 		}
 	}
-	return on
+	if has := built(on); has != on {
+		b.notice("this build has not all context shapers that are switched on (hew features)")
+	}
+	return built(on)
 }
 
 // Bounds of the window that a person may choose, in tokens.

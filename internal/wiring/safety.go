@@ -11,6 +11,7 @@ import (
 
 	"github.com/hew-agent/hew/internal/action/gate"
 	"github.com/hew-agent/hew/internal/action/policy"
+	"github.com/hew-agent/hew/internal/backend/feature"
 	"github.com/hew-agent/hew/internal/backend/fsys"
 	"github.com/hew-agent/hew/internal/event"
 	"github.com/hew-agent/hew/internal/state/settings"
@@ -69,7 +70,7 @@ func (b *build) rules(s *settings.Settings, mode policy.Mode, specs []tool.Spec)
 	allShell, _ := s.Bool("autoMode", "classifyAllShell")
 	inPlan, set := s.Bool("useAutoModeDuringPlan")
 	return policy.Config{
-		ClassifyAllShell: allShell, ClassifyInPlan: (inPlan || !set) && !p.AutoDisabled,
+		ClassifyAllShell: allShell, ClassifyInPlan: (inPlan || !set) && noAuto(p) == "",
 		Layers: b.layers(p), Mode: mode, Families: families, Tools: specs,
 		Project: b.place.Project, Home: b.o.userHome(), Roots: b.place.Roots[1:],
 		FS:        policy.FileSystem{CaseInsensitive: runtime.GOOS != "linux", Normalizing: runtime.GOOS == "darwin"},
@@ -120,6 +121,17 @@ func (b *build) protected() []string {
 	}
 }
 
+// noAuto says why there is no auto mode, "" when there is.
+func noAuto(p settings.Permissions) string {
+	switch {
+	case !feature.Classifier:
+		return "not in this build (hew features)"
+	case p.AutoDisabled:
+		return "switched off by disableAutoMode"
+	}
+	return ""
+}
+
 func (b *build) mode(p settings.Permissions) (policy.Mode, error) {
 	name := b.o.Mode
 	if b.o.SkipPermissions {
@@ -135,11 +147,11 @@ func (b *build) mode(p settings.Permissions) (policy.Mode, error) {
 	if notice != "" {
 		b.notice(notice)
 	}
-	if m == policy.Auto && p.AutoDisabled {
+	if why := noAuto(p); m == policy.Auto && why != "" {
 		if b.o.Mode != "" {
-			return "", errors.New("the permission mode auto is switched off by disableAutoMode; use another --permission-mode")
+			return "", errors.New("the permission mode auto is " + why + "; use another --permission-mode")
 		}
-		b.notice("the permission mode auto is switched off by disableAutoMode; the run uses the mode manual")
+		b.notice("the permission mode auto is " + why + "; the run uses the mode manual")
 		m = policy.Default
 	}
 	if m == policy.Bypass {
@@ -242,7 +254,7 @@ func (b *build) gate(s *policy.Snapshot) *gate.Gate {
 		PromptTool:    b.o.PromptTool, Defers: b.o.Defers && b.log != nil,
 		Save: b.save, NewID: b.o.NewID, Resumed: b.past != nil,
 	}
-	if b.judge != nil {
+	if feature.Classifier && b.judge != nil {
 		c.Classifier = b.judge
 	}
 	b.hooks.hear(&c)

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/hew-agent/hew/internal/action/hook"
+	"github.com/hew-agent/hew/internal/backend/feature"
 	"github.com/hew-agent/hew/internal/core/command"
 	"github.com/hew-agent/hew/internal/core/engine"
 	"github.com/hew-agent/hew/internal/event"
@@ -153,7 +154,7 @@ func (b *build) renew(ctx context.Context, title string) error {
 	}
 	var cfg engine.Config
 	b.prompt(&cfg)
-	if b.judge != nil {
+	if feature.Classifier && b.judge != nil {
 		b.said.Reset()
 	}
 	b.conv.Engine.Restart(engine.Fresh{

@@ -13,6 +13,7 @@ import (
 	"github.com/hew-agent/hew/internal/action/builtin/agent"
 	"github.com/hew-agent/hew/internal/action/gate"
 	"github.com/hew-agent/hew/internal/action/task"
+	"github.com/hew-agent/hew/internal/backend/feature"
 	"github.com/hew-agent/hew/internal/backend/fsys"
 	"github.com/hew-agent/hew/internal/core/engine"
 	"github.com/hew-agent/hew/internal/event"
@@ -86,19 +87,10 @@ func (c *child) make(ctx context.Context, past *session.Conversation) error {
 // place settles where the subagent works: where it was told to, inside the
 // working directories, or in a worktree of its own.
 func (c *child) place(ctx context.Context) error {
-	if dir := c.task.Cwd; dir != "" && c.tree == nil {
-		at, err := fsys.Locate(c.home.engine().Place().Cwd, dir)
-		if err != nil {
-			return fmt.Errorf("the subagent's folder: %w", err)
+	if feature.AgentCwd && c.task.Cwd != "" && c.tree == nil {
+		if err := c.settle(c.task.Cwd); err != nil {
+			return err
 		}
-		if k := fsys.KindOf(at.Real); k != fsys.KindDir {
-			return fmt.Errorf("the subagent's folder %s is not a directory (%s)", fsys.Printable(dir), k)
-		}
-		roots := c.home.engine().Place().Roots
-		if !slices.ContainsFunc(roots, func(r string) bool { return fsys.Within(r, at.Real) }) {
-			return fmt.Errorf("the subagent's folder %s lies outside the working directories (%s)", fsys.Printable(dir), strings.Join(roots, ", "))
-		}
-		c.task.Cwd = at.Real
 	}
 	if c.task.Isolation != isolationWorktree {
 		return nil
@@ -107,6 +99,23 @@ func (c *child) place(ctx context.Context) error {
 		return err
 	}
 	c.task.Cwd = c.tree.dir()
+	return nil
+}
+
+// settle lets the subagent work in a folder of the working directories.
+func (c *child) settle(dir string) error {
+	at, err := fsys.Locate(c.home.engine().Place().Cwd, dir)
+	if err != nil {
+		return fmt.Errorf("the subagent's folder: %w", err)
+	}
+	if k := fsys.KindOf(at.Real); k != fsys.KindDir {
+		return fmt.Errorf("the subagent's folder %s is not a directory (%s)", fsys.Printable(dir), k)
+	}
+	roots := c.home.engine().Place().Roots
+	if !slices.ContainsFunc(roots, func(r string) bool { return fsys.Within(r, at.Real) }) {
+		return fmt.Errorf("the subagent's folder %s lies outside the working directories (%s)", fsys.Printable(dir), strings.Join(roots, ", "))
+	}
+	c.task.Cwd = at.Real
 	return nil
 }
 

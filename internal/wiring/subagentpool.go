@@ -11,6 +11,7 @@ import (
 	"github.com/hew-agent/hew/internal/action/builtin/agent"
 	"github.com/hew-agent/hew/internal/action/builtin/bash"
 	"github.com/hew-agent/hew/internal/action/gate"
+	"github.com/hew-agent/hew/internal/backend/feature"
 	"github.com/hew-agent/hew/internal/backend/fsys"
 	"github.com/hew-agent/hew/internal/core/engine"
 	"github.com/hew-agent/hew/internal/tool"
@@ -40,7 +41,7 @@ func (c *child) tools() error {
 		pool = append(pool, c.craft.book.Tool())
 	}
 	c.ends = append(c.ends, c.work.Close)
-	if c.task.Kind == nil {
+	if feature.ForkSubagent && c.task.Kind == nil {
 		c.pool = copied(c.home.pool(), pool)
 		return nil
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/hew-agent/hew/internal/action/gate"
 	"github.com/hew-agent/hew/internal/action/policy"
 	"github.com/hew-agent/hew/internal/action/task"
+	"github.com/hew-agent/hew/internal/backend/feature"
 	"github.com/hew-agent/hew/internal/core/engine"
 	"github.com/hew-agent/hew/internal/event"
 	"github.com/hew-agent/hew/internal/state/catalog"
@@ -151,6 +152,9 @@ func (b *build) limit(name string, def int) int {
 
 // forks tells whether a conversation can be copied into a subagent.
 func (b *build) forks() bool {
+	if !feature.ForkSubagent {
+		return false
+	}
 	switch b.env("CLAUDE_CODE_FORK_SUBAGENT") {
 	case "1":
 		return true

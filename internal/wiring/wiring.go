@@ -18,7 +18,6 @@ import (
 
 	"github.com/hew-agent/hew/internal/action/builtin"
 	"github.com/hew-agent/hew/internal/action/gate"
-	"github.com/hew-agent/hew/internal/action/gate/classify"
 	"github.com/hew-agent/hew/internal/action/hook"
 	"github.com/hew-agent/hew/internal/action/policy/shellread"
 	"github.com/hew-agent/hew/internal/action/task"
@@ -253,8 +252,8 @@ type build struct {
 	recall         *recall                     // nil when auto memory is off
 	notebook       *memory.Notebook            // nil when auto memory is off
 	lazy           *lazyFiles                  // nil without instructions
-	said           *classify.Transcript
-	judge          *classify.Classifier // nil when auto mode is switched off
+	said           listener                    // of the classifier; nil as judge
+	judge          gate.Classifier             // nil when auto mode is switched off
 }
 
 func (b *build) notice(text string) {

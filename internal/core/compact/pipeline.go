@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/hew-agent/hew/internal/backend/feature"
 	"github.com/hew-agent/hew/internal/core/loop"
 	"github.com/hew-agent/hew/internal/event"
 )
@@ -36,7 +37,15 @@ func New(c Config) *Pipeline {
 	}
 	p.c = &c
 	p.first, p.last = NewOversize(p.c), NewAuto(p.c)
-	p.cheap = []loop.Shaper{NewSnip(p.c), NewMicro(p.c), NewCollapse(p.c)}
+	if feature.HistorySnip {
+		p.cheap = append(p.cheap, NewSnip(p.c))
+	}
+	if feature.Microcompact {
+		p.cheap = append(p.cheap, NewMicro(p.c))
+	}
+	if feature.ContextCollapse {
+		p.cheap = append(p.cheap, NewCollapse(p.c))
+	}
 	return p
 }
 

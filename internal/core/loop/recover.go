@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/hew-agent/hew/internal/backend/feature"
 	"github.com/hew-agent/hew/internal/backend/provider"
 	"github.com/hew-agent/hew/internal/event"
 	"github.com/hew-agent/hew/internal/msg"
@@ -295,9 +296,14 @@ func (r *run) giveUp(rep *reply, e *provider.Error) {
 
 // reduce asks the shaper to make history fit.
 func (r *run) reduce(st state, cause *provider.Error) (state, error) {
-	if r.Shaper == nil {
+	if !feature.ReactiveCompact || r.Shaper == nil {
 		return st, cause
 	}
+	return r.relieve(st, cause)
+}
+
+// relieve compacts after a refusal.
+func (r *run) relieve(st state, cause *provider.Error) (state, error) {
 	st.overflowed = true
 	next, err := r.shape(st, Overflow{Tokens: cause.Tokens, Window: cause.Window})
 	if err != nil {

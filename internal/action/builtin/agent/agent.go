@@ -20,6 +20,7 @@ import (
 	"github.com/tidwall/sjson"
 
 	"github.com/hew-agent/hew/internal/action/task"
+	"github.com/hew-agent/hew/internal/backend/feature"
 	"github.com/hew-agent/hew/internal/event"
 	"github.com/hew-agent/hew/internal/state/catalog"
 	"github.com/hew-agent/hew/internal/tool"
@@ -200,6 +201,9 @@ func (c *Crew) schema() json.RawMessage {
 	var gone []string
 	if !c.c.Background {
 		gone = append(gone, "run_in_background")
+	}
+	if !feature.AgentCwd {
+		gone = append(gone, "cwd")
 	}
 	if !c.c.Worktrees {
 		gone = append(gone, "isolation")

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"sync"
 )
 
 // Rules are the four lists of prose that the judge decides by. What stands in
@@ -30,14 +29,15 @@ func Defaults() Rules {
 	return Rules{slices.Clone(d.HardDeny), slices.Clone(d.SoftDeny), slices.Clone(d.Allow), slices.Clone(d.Environment)}
 }
 
-var parsedDefaults = sync.OnceValue(func() Rules {
+// parsedDefaults is no variable: that would keep the package in builds without auto mode.
+func parsedDefaults() Rules {
 	var r Rules
 	if err := json.Unmarshal(defaultsJSON, &r); err != nil {
 		// The file is part of the program and has a test.
 		panic(fmt.Sprintf("classify: defaults.json: %v", err))
 	}
 	return r
-})
+}
 
 // Resolve returns the rules in force: a list that is nil is hew's own, another
 // one replaces it, with hew's entries in the place of the first "$defaults".
