@@ -91,6 +91,7 @@ func runOptions() []option {
 		{name: "agent-name", arity: one, value: "name", group: groupSession, help: "this process's name in the team; without one it leads", bind: text(func(o *Options) *string { return &o.AgentName })},
 		{name: "agent-type", arity: one, value: "type", group: groupSession, help: "what this member of the team is, for people and for the others", bind: text(func(o *Options) *string { return &o.AgentType })},
 		{name: "plugin-dir", arity: one, value: "dir|archive", group: groupPrompt, help: "a plugin for this run, from a folder, a .zip or a .tar.gz; may be repeated", bind: words(func(o *Options) *[]string { return &o.PluginDirs })},
+		{name: "plugin-dir-no-mcp", arity: one, value: "dir|archive", group: groupPrompt, help: "as --plugin-dir, without the plugin's MCP servers; may be repeated", bind: words(func(o *Options) *[]string { return &o.PluginDirsNoServers })},
 		{name: "disable-slash-commands", group: groupPrompt, help: "no skills and no slash commands: a prompt that begins with / is text", bind: flag(func(o *Options) *bool { return &o.NoCommands })},
 		{name: "fallback-model", arity: one, value: "a,b,…", group: groupModel, help: "models to go on with, in order, when the model is overloaded or not available (at most three)", bind: text(func(o *Options) *string { return &o.Fallback })},
 		{name: "effort", arity: one, value: "level", group: groupModel, choices: []string{"low", "medium", "high", "xhigh", "max"}, help: "how much the model thinks", bind: text(func(o *Options) *string { return &o.Effort })},
@@ -150,9 +151,10 @@ func outputOptions() []option {
 		{name: "include-partial-messages", group: groupOut, help: "with stream-json: the model's raw stream events too", bind: flag(func(o *Options) *bool { return &o.Partial })},
 		{name: "include-hook-events", group: groupOut, help: "with stream-json: when hooks start and what they answer", bind: flag(func(o *Options) *bool { return &o.HookEvents })},
 		{name: "session-mirror", group: groupOut, help: "with stream-json both ways: repeat every line of the transcript as a transcript_mirror line", bind: flag(func(o *Options) *bool { return &o.Mirror })},
-		{name: "managed-settings", arity: one, value: "json", group: groupOut, help: "known and refused: this build cannot do what it asks for", bind: text(func(o *Options) *string { return &o.unused })},
+		{name: "managed-settings", arity: one, value: "json", group: groupSafe, help: "settings of a host that restrict the run, like an administrator's; what would allow something is left out", bind: text(func(o *Options) *string { return &o.HostPolicy })},
 		{name: "project-config-root", arity: one, value: "dir", group: groupOut, help: "accepted for hosts, without effect", bind: text(func(o *Options) *string { return &o.unused })},
-		{name: "resume-session-at", arity: one, value: "uuid", group: groupOut, help: "known and refused: this build cannot do what it asks for", bind: text(func(o *Options) *string { return &o.unused })},
+		{name: "resume-session-at", arity: one, value: "uuid", group: groupSession, help: "with --resume or --continue: go on behind this message, as if nothing had been said later", bind: text(func(o *Options) *string { return &o.ResumeAt })},
+		{name: "resume-drops-turn", arity: one, value: "uuid", group: groupSession, help: "with --resume-session-at: refuse unless all that is dropped belongs to this prompt", bind: text(func(o *Options) *string { return &o.DropsTurn })},
 		{name: "thinking-display", arity: one, value: "kind", group: groupOut, help: "accepted for hosts, without effect", bind: text(func(o *Options) *string { return &o.unused })},
 		{name: "debug-file", arity: one, value: "file", group: groupOut, help: "accepted for hosts, without effect (see --trace)", bind: text(func(o *Options) *string { return &o.unused })},
 		{name: "debug", arity: optional, value: "filter", group: groupOut, help: "accepted for hosts, without effect (see --trace)", bind: text(func(o *Options) *string { return &o.unused })},
@@ -182,7 +184,8 @@ type Options struct {
 	SystemPrompt, SystemPromptFile                       string
 	AppendPrompt, AppendPromptFile, Schema               string
 	Tools, Allowed, Disallowed, AddDirs, Servers         []string
-	PluginDirs                                           []string
+	PluginDirs, PluginDirsNoServers                      []string
+	HostPolicy, ResumeAt, DropsTurn                      string
 	Mode, Prompts, PromptTool, Settings, Sources         string
 	Output, Input, Trace                                 string
 	// Prompt is the positional arguments, joined.

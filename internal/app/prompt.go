@@ -71,10 +71,10 @@ func (r *headless) check() error {
 		return &usageError{"--include-hook-events requires --output-format=stream-json"}
 	case o.Replay && (o.Input != "stream-json" || o.Output != "stream-json"):
 		return &usageError{"--replay-user-messages requires --input-format and --output-format stream-json"}
-	case o.Given("managed-settings"): // a policy must not be dropped, nor another history be gone on with
-		return &usageError{"--managed-settings is not supported; an administrator's settings stand in a file (see docs/permissions.md)"}
-	case o.Given("resume-session-at"):
-		return &usageError{"--resume-session-at is not supported; hew rewind takes a conversation back to a prompt"}
+	case o.ResumeAt != "" && o.Resume == "" && !o.Continue:
+		return &usageError{"--resume-session-at goes with --resume or --continue"}
+	case o.DropsTurn != "" && o.ResumeAt == "":
+		return &usageError{"--resume-drops-turn goes with --resume-session-at"}
 	case o.Given("system-prompt") && o.Given("system-prompt-file"):
 		return &usageError{"--system-prompt and --system-prompt-file exclude each other"}
 	case o.PromptTool != "" && o.PromptTool != "stdio" && !strings.HasPrefix(o.PromptTool, "mcp__"):
@@ -197,7 +197,8 @@ func (r *headless) ended(ctx context.Context, err error) error {
 // the other side of a pipe expect.
 func (r *headless) failed(err error) error {
 	var none *wiring.NoSession
-	if r.o.Output == "stream-json" && errors.As(err, &none) {
+	var cannot *wiring.CannotResume
+	if r.o.Output == "stream-json" && (errors.As(err, &none) || errors.As(err, &cannot)) {
 		streamjson.Refuse(r.e.Stdout, session.NewID(), session.NewID(), err.Error())
 	}
 	return err
@@ -304,13 +305,13 @@ func (r *headless) wiring(host *streamjson.Host) (*wiring.Options, error) {
 		Version: Version(), Entrypoint: r.entrypoint(), Environ: r.e.Environ, Cwd: r.e.Dir, Root: r.e.UID == 0,
 		Continue: o.Continue, Fork: o.Fork, NoPersist: o.NoPersist, Resume: o.Resume, SessionID: o.SessionID, Name: o.Name,
 		Team: o.Team, IDE: o.IDE, AgentName: o.AgentName, AgentType: o.AgentType,
-		PluginDirs: o.PluginDirs, Agents: o.Agents, Agent: o.Agent, NoCommands: o.NoCommands, Model: o.Model, Effort: o.Effort, Thinking: o.Thinking, Fallback: ruleList([]string{o.Fallback}), Betas: ruleList([]string{o.Betas}),
+		PluginDirs: slices.Concat(o.PluginDirs, o.PluginDirsNoServers), PluginDirsNoServers: o.PluginDirsNoServers, Agents: o.Agents, Agent: o.Agent, NoCommands: o.NoCommands, Model: o.Model, Effort: o.Effort, Thinking: o.Thinking, Fallback: ruleList([]string{o.Fallback}), Betas: ruleList([]string{o.Betas}),
 		MaxThinking: o.MaxThinking, AutoCompact: o.AutoCompact, MaxTurns: o.MaxTurns, TaskBudget: o.TaskBudget, MaxBudget: o.MaxBudget,
 		SystemGiven: o.Given("system-prompt") || o.Given("system-prompt-file"), SystemPrompt: o.SystemPrompt, AppendPrompt: o.AppendPrompt,
 		Bare: o.Bare, Tools: ruleList(o.Tools), ToolsGiven: o.Given("tools"),
 		Allowed: ruleList(o.Allowed), Disallowed: ruleList(o.Disallowed), AddDirs: o.AddDirs, Mode: o.Mode,
 		SkipPermissions: o.SkipPermissions, AllowSkip: o.AllowSkip, NoPrompts: o.Prompts == "none", Sandbox: o.Sandbox,
-		Settings: o.Settings, Sources: o.Sources, Consent: o.consent(), Events: o.Partial, Notice: r.warn,
+		Settings: o.Settings, HostPolicy: o.HostPolicy, Sources: o.Sources, ResumeAt: o.ResumeAt, DropsTurn: o.DropsTurn, Consent: o.consent(), Events: o.Partial, Notice: r.warn,
 		Reaper: shell.ReaperCommand(), Servers: o.Servers, StrictServers: o.StrictServers, Defers: true,
 		Now: time.Now, Sleep: engine.Sleep, Jitter: rand.Float64, NewID: session.NewID,
 	}

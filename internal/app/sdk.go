@@ -30,7 +30,10 @@ type initialize struct {
 	Schema    json.RawMessage                `json:"jsonSchema"`
 	Forward   bool                           `json:"forwardSubagentText"`
 	Title     string                         `json:"title"`
-	Plugins   []struct{ Type, Path string }  `json:"plugins"`
+	Plugins   []hostPlugin                   `json:"plugins"`
+	Skills    []string                       `json:"skills"`
+	Dialogs   []string                       `json:"supportedDialogKinds"`
+	StopsOne  bool                           `json:"perTaskStopAffordance"`
 }
 
 // sdk is the session as a host program configures and steers it.
@@ -85,9 +88,14 @@ func (s *sdk) configure(raw json.RawMessage) error {
 		}
 		w.InHost = append(w.InHost, e)
 	}
-	for _, p := range in.Plugins {
-		s.r.warn("the plugin " + p.Path + " is not loaded: this build takes no plugins from hosts")
+	w.Skills = in.Skills
+	s.host.Declare(in.Dialogs)
+	full, bare, err := dirs(in.Plugins)
+	if err != nil {
+		return err
 	}
+	w.PluginDirs = slices.Concat(w.PluginDirs, full, bare)
+	w.PluginDirsNoServers = append(w.PluginDirsNoServers, bare...)
 	return nil
 }
 
@@ -172,10 +180,15 @@ func (s *sdk) open(ctx context.Context, raw json.RawMessage) (*streamjson.Live, 
 		return nil, s.r.failed(err)
 	}
 	s.conv = conv
+	stop := conv.StopWork
+	if s.asked != nil && s.asked.StopsOne {
+		stop = nil
+	}
 	return &streamjson.Live{
-		Engine: conv.Engine, Commands: conv.Commands, Tasks: conv.Tasks, TaskEnded: conv.TaskEnded(),
-		ForwardText: s.asked != nil && s.asked.Forward,
-		Controls:    s.controls(), Next: s.next,
+		Engine: conv.Engine, Commands: conv.Commands, Tasks: conv.Tasks, TaskEnded: conv.TaskEnded(), StopWork: stop,
+		ForwardText: s.asked != nil && s.asked.Forward, Fallbacks: conv.Fallbacks,
+		Listing:  func() any { return rowsOf(conv.Commands.List()) },
+		Controls: s.controls(), Next: s.next,
 		Facts: func() streamjson.Facts {
 			conv.Ready(ctx)
 			return facts(conv)

@@ -5,13 +5,17 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
+	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/hew-agent/hew/internal/action/hook"
 	"github.com/hew-agent/hew/internal/backend/provider"
 	slash "github.com/hew-agent/hew/internal/core/command"
 	"github.com/hew-agent/hew/internal/surface/streamjson"
+	"github.com/hew-agent/hew/internal/wiring"
 )
 
 // control makes a Control of a function that takes the request's own fields.
@@ -32,7 +36,7 @@ type nothing struct{}
 // engine are the surface's own.
 func (s *sdk) controls() map[string]streamjson.Control {
 	const now, beside, atRest = streamjson.InTurn, streamjson.Beside, streamjson.BetweenRuns
-	return map[string]streamjson.Control{
+	all := map[string]streamjson.Control{
 		"initialize":              {Do: s.initialize},
 		"set_max_thinking_tokens": control(now, s.setThinking),
 		"rename_session":          control(now, s.rename),
@@ -61,6 +65,8 @@ func (s *sdk) controls() map[string]streamjson.Control {
 		"reload_output_styles":    control(now, s.reloadStyles),
 		"set_has_subscribers":     control(now, func(context.Context, nothing) (any, error) { return nothing{}, nil }),
 	}
+	maps.Copy(all, s.changes())
+	return all
 }
 
 type commandRow struct {
@@ -139,7 +145,7 @@ func (s *sdk) initialize(_ context.Context, raw json.RawMessage) (any, error) {
 		Commands: rowsOf(c.Commands.List()), Agents: s.agents(), Style: c.Style, Styles: c.Styles(), Models: models(),
 		Account: map[string]string{"apiKeySource": c.KeySource, "tokenSource": c.KeySource, "apiProvider": "firstParty"},
 		PID:     os.Getpid(), Version: Version(), Mode: c.Engine.Mode(), OnFailure: true, Hooks: true,
-		Servers: first || len(in.Servers) == 0, Plugins: len(in.Plugins) == 0, FastMode: "off",
+		Servers: first || len(in.Servers) == 0, Plugins: s.loaded(in.Plugins), FastMode: "off",
 		Abilities: streamjson.Capabilities(), Permission: []string{}, Dialogs: []string{},
 	}
 	for name := range in.Manifests {
@@ -152,6 +158,15 @@ func (s *sdk) initialize(_ context.Context, raw json.RawMessage) (any, error) {
 		}
 	}
 	return w, nil
+}
+
+// loaded tells whether all these plugins are in use.
+func (s *sdk) loaded(list []hostPlugin) bool {
+	rows := s.conv.Plugins()
+	return !slices.ContainsFunc(list, func(p hostPlugin) bool {
+		real, err := filepath.EvalSymlinks(p.Path)
+		return err != nil || !slices.ContainsFunc(rows, func(r wiring.PluginRow) bool { return r.Path == p.Path || r.Path == real })
+	})
 }
 
 func (s *sdk) agents() []agentRow {

@@ -231,10 +231,12 @@ type TaskSpent struct {
 	Millis        int64
 }
 
-// Further values of Status: a task that has begun, and one that goes on.
+// Further values of Status: a task that has begun, one that goes on, and one
+// whose call does not wait for it any more.
 const (
 	TaskRunning  = "running"
 	TaskProgress = "progress"
+	TaskMoved    = "moved"
 )
 
 // Notice is something that a person should know and that is not an error of

@@ -98,6 +98,17 @@ func (b *build) await(n task.Notice) {
 	}()
 }
 
+// StopWork ends all that runs in the background.
+func (c *Conversation) StopWork() {
+	for _, w := range c.build.background.All() {
+		if st := w.Status(); !st.State.Final() && (st.Agent.Type == "" || !st.Agent.Foreground) {
+			if err := w.Stop(); err != nil {
+				c.build.notice(fmt.Sprintf("task %s cannot be stopped: %v", st.ID, err))
+			}
+		}
+	}
+}
+
 // StopTask ends a piece of background work.
 func (c *Conversation) StopTask(id string) error { return c.build.background.Stop(id) }
 

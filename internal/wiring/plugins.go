@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/hew-agent/hew/internal/action/hook"
+	"github.com/hew-agent/hew/internal/backend/fsys"
 	"github.com/hew-agent/hew/internal/backend/mcp"
 	"github.com/hew-agent/hew/internal/backend/shell"
 	"github.com/hew-agent/hew/internal/state/catalog"
@@ -171,6 +172,9 @@ func members(raw json.RawMessage, key string) (map[string]json.RawMessage, error
 func (b *build) pluginServers() []mcp.Entry {
 	var out []mcp.Entry
 	for _, l := range b.plugins {
+		if b.withoutServers(l) {
+			continue
+		}
 		for _, raw := range l.Plugin.Servers {
 			list, err := b.serversOf(l, raw)
 			if err != nil {
@@ -180,6 +184,21 @@ func (b *build) pluginServers() []mcp.Entry {
 		}
 	}
 	return out
+}
+
+// withoutServers tells that the plugin was given without its servers.
+func (b *build) withoutServers(l plugin.Loaded) bool {
+	return slices.ContainsFunc(b.o.PluginDirsNoServers, func(dir string) bool {
+		at, err := fsys.Locate(b.place.Cwd, dir)
+		return err == nil && samePath(at.Real, l.Plugin.Root)
+	})
+}
+
+func samePath(a, b string) bool {
+	if real, err := fsys.Real(b); err == nil {
+		b = real
+	}
+	return a == b
 }
 
 func (b *build) serversOf(l plugin.Loaded, raw json.RawMessage) ([]mcp.Entry, error) {
@@ -321,7 +340,7 @@ func (b *build) pluginPath() string {
 }
 
 // PluginRow is a plugin that the session uses.
-type PluginRow struct{ Name, Path, Source string }
+type PluginRow struct{ Name, Path, Source, Version string }
 
 // Plugins are the plugins of the session.
 func (c *Conversation) Plugins() []PluginRow {
@@ -330,7 +349,7 @@ func (c *Conversation) Plugins() []PluginRow {
 		return nil
 	}
 	for _, l := range c.build.plugins {
-		out = append(out, PluginRow{l.Plugin.Name, l.Plugin.Root, l.ID.String()})
+		out = append(out, PluginRow{l.Plugin.Name, l.Plugin.Root, l.ID.String(), l.Plugin.Version})
 	}
 	return out
 }

@@ -93,9 +93,9 @@ func (b *build) resume() error {
 	if err != nil || found == nil {
 		return err
 	}
-	past, reports, err := session.Load(found.Path)
+	past, reports, err := b.load(found)
 	if err != nil {
-		return fmt.Errorf("read session %s: %w", found.ID, err)
+		return err
 	}
 	for _, r := range reports {
 		b.notice("session " + found.ID + ": " + r.String())
@@ -118,6 +118,38 @@ func (b *build) resume() error {
 	}
 	b.opened(log)
 	return nil
+}
+
+// CannotResume says why a session cannot be gone on with as it was asked.
+type CannotResume struct{ Text string }
+
+// Error is the text.
+func (c *CannotResume) Error() string { return c.Text }
+
+// load reads the session to go on with, up to the message that was asked for.
+func (b *build) load(found *session.Summary) (*session.Conversation, []session.Report, error) {
+	at := b.o.ResumeAt
+	past, reports, err := session.Load(found.Path)
+	if err != nil {
+		return nil, nil, fmt.Errorf("read session %s: %w", found.ID, err)
+	}
+	if at == "" {
+		return past, reports, nil
+	}
+	cut, reports, err := session.LoadAt(found.Path, at)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, &CannotResume{"No message found with message.uuid of: " + at}
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("read session %s: %w", found.ID, err)
+	}
+	if drops := b.o.DropsTurn; drops != "" {
+		prompts, notices := past.Dropped(cut)
+		if len(notices) > 0 || len(prompts) > 1 || len(prompts) == 1 && prompts[0] != drops {
+			return nil, nil, &CannotResume{fmt.Sprintf("Resume rejected by --resume-drops-turn: behind message %s stand %d prompts and %d notices, which are not all of turn %s", at, len(prompts), len(notices), drops)}
+		}
+	}
+	return cut, reports, nil
 }
 
 func (b *build) find() (*session.Summary, error) {

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/hew-agent/hew/internal/action/builtin/agent"
@@ -69,6 +70,9 @@ func (s *skills) shown(name string) catalog.Shown {
 	case catalog.ShownName, catalog.ShownUserOnly, catalog.ShownOff:
 		return v
 	case catalog.ShownOn:
+	}
+	if list := s.b.o.Skills; list != nil && !slices.ContainsFunc(list, func(n string) bool { return n == name || strings.HasSuffix(name, ":"+n) }) {
+		return catalog.ShownUserOnly // the host has named those for the model
 	}
 	return catalog.ShownOn
 }

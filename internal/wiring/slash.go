@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/hew-agent/hew/internal/action/hook"
 	"github.com/hew-agent/hew/internal/backend/feature"
 	"github.com/hew-agent/hew/internal/core/command"
 	"github.com/hew-agent/hew/internal/core/engine"
@@ -77,16 +76,7 @@ func (b *build) addDir(ctx context.Context, name string, emit func(event.Event))
 	if err != nil {
 		return "", fmt.Errorf("add a working directory: %w", err)
 	}
-	err = b.gateRef.Update([]event.Suggestion{{Type: "addDirectories", Directories: []string{dir}, Destination: "session"}})
-	if err != nil {
-		return "", fmt.Errorf("add a working directory: %w", err)
-	}
-	b.conv.Engine.AddRoot(dir)
-	b.mcp.set.SetRoots(b.conv.Engine.Place().Roots)
-	if b.hooks != nil {
-		b.hooks.fire(ctx, hook.DirectoryAdded{Directory: dir, Source: "slash_command"}, func(body event.Body) { emit(event.Event{Body: body}) })
-	}
-	return dir, nil
+	return dir, b.addRoot(ctx, dir, "slash_command", emit)
 }
 
 // status is what /status shows.

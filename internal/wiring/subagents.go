@@ -107,7 +107,7 @@ func (s *subagents) config(h homeOf, tasks *task.List) agent.Config {
 		Spawn:  func(ctx context.Context, t agent.Task) (agent.Child, error) { return s.spawn(ctx, h, t) },
 		Revive: func(ctx context.Context, id string) (agent.Child, agent.Task, error) { return s.revive(ctx, h, id) },
 		Show: func(t event.TaskChanged) {
-			if h.depth == 0 && t.Status != event.TaskProgress {
+			if h.depth == 0 && t.Status != event.TaskProgress && t.Status != event.TaskMoved {
 				b.hooks.follow(t)
 				b.await(task.Notice{TaskID: t.ID, Status: t.Status})
 			}

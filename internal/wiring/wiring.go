@@ -52,6 +52,9 @@ type Options struct {
 	Continue, Fork, NoPersist bool
 	// Resume names the session to go on with, by id or title.
 	Resume, SessionID, Name string
+	// ResumeAt is the id of the message behind which a resumed conversation ends, ""
+	// for all of it. DropsTurn is the id of the one prompt that may stand behind it.
+	ResumeAt, DropsTurn string
 	// Interactive tells that somebody can answer questions; Asker reaches them.
 	Interactive bool
 	Asker       gate.Asker
@@ -117,9 +120,13 @@ type Options struct {
 
 	// PluginDirs are folders and archives of plugins that count for this run.
 	PluginDirs []string
+	// PluginDirsNoServers are those of PluginDirs whose MCP servers stay out.
+	PluginDirsNoServers []string
 	// Agent names the agent whose prompt, tools and model the main conversation
 	// has, "" for none.
 	Agent string
+	// Skills are the skills that the model is told of, nil for all.
+	Skills []string
 	// NoCommands switches skills and slash commands off.
 	NoCommands bool
 	// Agents is a JSON object of agents that count for this run, "" for none.
@@ -134,6 +141,8 @@ type Options struct {
 	Sandbox           bool
 	NoPrompts         bool
 	Settings, Sources string
+	// HostPolicy is a JSON object of settings that restrict the session, "" for none.
+	HostPolicy string
 	// Consent is what the user said about the folder for this run.
 	Consent trust.Consent
 
@@ -179,6 +188,8 @@ type Conversation struct {
 	KeySource string
 	// Style is the output style.
 	Style string
+	// Fallbacks are the models to go on with when the first is not available.
+	Fallbacks []string
 	// Transcript is the session file, "" when nothing is written.
 	Transcript string
 	// Additional are the working directories beside the first.
@@ -300,6 +311,7 @@ func (b *build) open(ctx context.Context) (*Conversation, error) {
 	if err != nil {
 		return nil, err
 	}
+	b.conv.Fallbacks = model.Fallbacks
 	tools, err := b.tools(ctx)
 	if err != nil {
 		return nil, err
@@ -361,7 +373,7 @@ func (b *build) locate() error {
 		return err
 	}
 	b.settingsConfig = settings.Config{
-		Home: b.home, Cwd: cwd, ManagedDir: b.o.getenv("HEW_MANAGED_DIR"), FlagSettings: b.o.Settings, Sources: sources,
+		Home: b.home, Cwd: cwd, ManagedDir: b.o.getenv("HEW_MANAGED_DIR"), FlagSettings: b.o.Settings, Sources: sources, HostPolicy: b.o.HostPolicy,
 	}
 	b.judgeFolder()
 	var problems []settings.Problem
@@ -369,6 +381,9 @@ func (b *build) locate() error {
 	for _, p := range problems {
 		if p.Scope == settings.Flag && p.Severity == settings.FileIgnored {
 			return fmt.Errorf("--settings: %s", p)
+		}
+		if p.File == settings.HostPolicyFile && p.Severity == settings.FileIgnored { // a policy must not be dropped
+			return fmt.Errorf("--managed-settings: %s", p.Text)
 		}
 		b.torn = b.torn || p.Scope == settings.Managed && p.Severity == settings.FileIgnored
 		if p.Severity != settings.Held { // told in one line; see judgeFolder

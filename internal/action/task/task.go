@@ -108,6 +108,7 @@ type entry struct {
 type List struct {
 	mu      sync.Mutex
 	entries []*entry // in order of start
+	waiting []*waited
 }
 
 // Add takes up a piece of work.

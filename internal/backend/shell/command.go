@@ -40,6 +40,8 @@ type Command struct {
 	// DetachLimit is how long a detached command may go on before it is
 	// killed; 0 means until Stop or Close.
 	DetachLimit time.Duration
+	// Leave lets the command run on as a Job when it is closed. Optional.
+	Leave <-chan struct{}
 	// OutputFile gets stdout and stderr, merged in order. It is an absolute
 	// path of a file that does not exist yet. Empty: a file in the Runner's
 	// output folder. The caller removes the file when it is of no more use.
@@ -120,9 +122,15 @@ func (r *Runner) Run(ctx context.Context, c Command) (Outcome, error) {
 			break
 		}
 		if c.OnTimeout == Detach {
-			return r.detach(p, c, id), nil
+			out := r.detach(p, c, id)
+			out.TimedOut = true
+			return out, nil
 		}
 		err = p.kill(CauseTimeout)
+	case <-c.Leave:
+		if !p.ended() {
+			return r.detach(p, c, id), nil
+		}
 	}
 	if err != nil {
 		return Outcome{}, err
@@ -161,7 +169,7 @@ func (r *Runner) detach(p *process, c Command, id string) Outcome {
 	r.adopt(j, p, c.DetachLimit)
 	return Outcome{
 		ExitCode: -1, Cwd: c.Dir, OutputFile: p.outPath, Size: p.stdout.size(), Took: p.took(),
-		TimedOut: true, Detached: j,
+		Detached: j,
 	}
 }
 

@@ -356,6 +356,13 @@ func (e *Engine) Place() Place {
 	return p
 }
 
+// Running tells that a run is under way.
+func (e *Engine) Running() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.cancel != nil
+}
+
 // AddRoot makes a folder, absolute, one of the working directories.
 func (e *Engine) AddRoot(dir string) {
 	e.mu.Lock()

@@ -28,7 +28,10 @@ func (l *loader) conversation() (*Conversation, error) {
 		return nil, err
 	}
 	b := &builder{tree: t, c: &Conversation{ID: l.id, Mode: l.mode}, answered: map[string]bool{}, entryOf: map[string]string{}}
-	leaf := t.leaf()
+	leaf, err := t.end(l.at)
+	if err != nil {
+		return nil, err
+	}
 	way := t.walk(leaf)
 	onWay := make(map[int]bool, len(way))
 	for _, i := range way {

@@ -144,7 +144,7 @@ func loadWindow(f *transcript) (*loader, *Conversation, error) {
 
 // loadFrom indexes the file from the beginning of w on.
 func loadFrom(f *transcript, w window) (*loader, *Conversation, error) {
-	l := &loader{f: f, byID: map[string]int{}, own: f.own, id: f.id, base: w.from, windowed: w.from > 0, alone: w.alone}
+	l := &loader{f: f, byID: map[string]int{}, own: f.own, id: f.id, base: w.from, windowed: w.from > 0, alone: w.alone, at: w.at}
 	if f.lost != "" {
 		l.report(0, "%s", f.lost)
 	}
@@ -206,7 +206,8 @@ type record struct {
 
 // loader holds the index of a file.
 type loader struct {
-	alone bool // the file is a subagent's: its sidechain is the conversation
+	alone bool   // the file is a subagent's: its sidechain is the conversation
+	at    string // the entry that the conversation ends with, "" for the newest
 	f     io.ReaderAt
 	own   int64  // what stands before belongs to the session that this one was forked from
 	data  []byte // the file from base on, nil when that is too large

@@ -239,6 +239,11 @@ func (w *Writer) Title(title string) error {
 	return w.side("custom-title", func(l *line) { l.str("customTitle", title) })
 }
 
+// Color notes the accent of the session; the newest wins.
+func (w *Writer) Color(name string) error {
+	return w.side("agent-color", func(l *line) { l.str("agentColor", name) })
+}
+
 // SetMode notes a new permission mode. It records what was, not what is
 // allowed: a resume asks the settings and flags again.
 func (w *Writer) SetMode(mode string) error {

@@ -17,9 +17,10 @@ import (
 
 // window is the part of a file that a loader indexes.
 type window struct {
-	alone bool  // see loader.alone
-	from  int64 // of the first line
-	line  int   // its number, from 0
+	at    string // the entry that the conversation ends with, "" for the newest
+	alone bool   // see loader.alone
+	from  int64  // of the first line
+	line  int    // its number, from 0
 	// side are entries without a place in the chain that stand before it.
 	side []lineRef
 }

@@ -25,6 +25,9 @@ type Config struct {
 	ManagedDir string
 	// FlagSettings is the value of --settings: a file, or a JSON object that begins with "{".
 	FlagSettings string
+	// HostPolicy is a JSON object of settings by which the host of the session
+	// restricts it, "" for none; see HostPolicyFile.
+	HostPolicy string
 	// Sources limits what is loaded besides managed settings and the command line; nil is all.
 	Sources []Scope
 	Trust   Trust
@@ -182,6 +185,7 @@ func (l *loader) flag() {
 
 // managed reads the main file, then the drop-ins in alphabetical order; a later one wins.
 func (l *loader) managed() {
+	l.hostPolicy()
 	dir := l.c.Managed()
 	l.file(Origin{Scope: Managed, File: filepath.Join(dir, "managed-settings.json")})
 	dropIns := filepath.Join(dir, "managed-settings.d")

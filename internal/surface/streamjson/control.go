@@ -29,7 +29,9 @@ const (
 // returns the response, which is encoded as JSON.
 type Control struct {
 	When When
-	Do   func(ctx context.Context, request json.RawMessage) (any, error)
+	// Check refuses a request when it arrives, before it waits for its turn. Optional.
+	Check func(request json.RawMessage) error
+	Do    func(ctx context.Context, request json.RawMessage) (any, error)
 }
 
 // Live is an open conversation.
@@ -48,6 +50,13 @@ type Live struct {
 	Tasks func() []event.TaskChanged
 	// TaskEnded is sent a value when background work may have changed. Optional.
 	TaskEnded <-chan struct{}
+	// StopWork ends what runs in the background, when the host has no way to stop
+	// single tasks: an interrupt is then for all. Optional.
+	StopWork func()
+	// Listing is the slash commands as hosts are told of them. Optional.
+	Listing func() any
+	// Fallbacks are the models to ask instead of the first.
+	Fallbacks []string
 	// Controls are the control requests by subtype, beside those that the surface
 	// knows by itself.
 	Controls map[string]Control
@@ -105,6 +114,12 @@ func (s *Surface) request(ctx context.Context, it item) {
 	if !ok {
 		s.p.respond(it.id, nil, &Refused{"unsupported_request", fmt.Errorf("control request %q is not supported", in.Subtype)})
 		return
+	}
+	if c.Check != nil {
+		if err := c.Check(it.request); err != nil {
+			s.p.respond(it.id, nil, err)
+			return
+		}
 	}
 	ctx, done, err := s.c.Host.begin(ctx, it.id)
 	if err != nil {
@@ -197,6 +212,9 @@ func (s *Surface) interrupt(it item) {
 	}
 	s.p.respond(it.id, out, nil)
 	s.live.Engine.Interrupt()
+	if s.live.StopWork != nil {
+		s.beside.Go(s.live.StopWork) // waits for what it ends
+	}
 }
 
 func (s *Surface) cancelMessage(_ context.Context, raw json.RawMessage) (any, error) {

@@ -30,6 +30,7 @@ type Host struct {
 	// gone is set once nothing can be answered any more.
 	gone    error
 	servers map[string]*hostServer
+	dialogs []string // kinds that the host shows
 	serving map[string]context.CancelFunc
 }
 

@@ -66,6 +66,11 @@ type Printer struct {
 	buf    bytes.Buffer
 	err    error
 	agents map[string]event.TaskChanged // beginnings of subagents, by id
+	// thought and thoughtTold are how much the model has thought, in bytes, and
+	// what was told of it, in tokens; the run's goroutine alone.
+	thought, thoughtTold int
+	// live is the work in the background, in order of start.
+	live []liveTask
 }
 
 // Err is the first error of the output: the reader went away.
@@ -167,7 +172,9 @@ func (p *Printer) Init(f Facts) {
 }
 
 // Capabilities are the parts of the protocol that hosts ask for by name.
-func Capabilities() []string { return []string{"interrupt_receipt_v1", "interrupt_cancel_queued_v1"} }
+func Capabilities() []string {
+	return []string{"interrupt_receipt_v1", "interrupt_cancel_queued_v1", "reload_plugins_refuse_if_busy_v1"}
+}
 
 // list keeps an empty list from becoming null.
 func list(s []string) []string {
@@ -187,6 +194,9 @@ func (p *Printer) Event(e event.Event) {
 	case event.Retrying:
 		p.retry(b)
 	case event.Delta:
+		if p.partial && e.Origin.Agent == "" {
+			p.thinking(b)
+		}
 		if p.partial && len(b.Raw) > 0 {
 			p.write(struct {
 				envelope
@@ -276,78 +286,6 @@ func (p *Printer) progress(e event.Event, b event.ToolProgress) {
 		Bytes   int64   `json:"output_bytes,omitempty"`
 		Text    string  `json:"output_tail,omitempty"`
 	}{p.head("tool_progress", ""), b.UseID, b.Name, parent(e), float64(b.Progress.Elapsed) / 1000, b.Progress.Bytes, b.Progress.Text})
-}
-
-// task tells the beginning or the end of a background task.
-func (p *Printer) task(b event.TaskChanged) {
-	if b.Status == event.TaskRunning {
-		p.taskStarted(b)
-		return
-	}
-	if b.Status == event.TaskProgress {
-		p.write(struct {
-			envelope
-			Task  string    `json:"task_id"`
-			Use   string    `json:"tool_use_id"`
-			Text  string    `json:"description"`
-			Usage taskUsage `json:"usage"`
-			Tool  string    `json:"last_tool_name,omitempty"`
-		}{p.head("system", "task_progress"), b.ID, b.Use, b.Summary, taskUsage(b.Spent), b.LastTool})
-		return
-	}
-	var usage *taskUsage
-	if b.Type != "" {
-		u := taskUsage(b.Spent)
-		usage = &u
-	}
-	status := b.Status
-	if status == "killed" {
-		status = "stopped" // the protocol's word
-	}
-	p.write(struct {
-		envelope
-		Task   string     `json:"task_id"`
-		Use    string     `json:"tool_use_id"`
-		Status string     `json:"status"`
-		Output string     `json:"output_file"`
-		Text   string     `json:"summary"`
-		Usage  *taskUsage `json:"usage,omitempty"`
-	}{p.head("system", "task_notification"), b.ID, b.Use, status, b.OutputFile, b.Summary, usage})
-}
-
-// taskUsage is what a subagent took, in the protocol's words.
-type taskUsage struct {
-	Tokens int   `json:"total_tokens"`
-	Calls  int   `json:"tool_uses"`
-	Millis int64 `json:"duration_ms"`
-}
-
-// meet remembers a subagent for what is said of it later.
-func (p *Printer) meet(b event.TaskChanged) {
-	if b.Type == "" || b.Status != event.TaskRunning {
-		return
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.agents == nil {
-		p.agents = map[string]event.TaskChanged{}
-	}
-	p.agents[b.ID] = b
-}
-
-func (p *Printer) taskStarted(b event.TaskChanged) {
-	p.meet(b)
-	p.write(struct {
-		envelope
-		Task       string `json:"task_id"`
-		Use        string `json:"tool_use_id"`
-		Text       string `json:"description"`
-		Kind       string `json:"task_type"`
-		Type       string `json:"subagent_type,omitempty"`
-		Background bool   `json:"is_backgrounded"`
-		Depth      int    `json:"spawn_depth,omitempty"`
-		Prompt     string `json:"prompt,omitempty"`
-	}{p.head("system", "task_started"), b.ID, b.Use, b.Summary, b.Kind, b.Type, !b.Foreground, b.Depth, b.Prompt})
 }
 
 // speaker is what a subagent's lines say of it; nothing in the main conversation.

@@ -163,31 +163,53 @@ const automatic = "automatic"
 func (s *Surface) run(ctx context.Context, in engine.Input) error {
 	began := s.c.Now()
 	stream := s.c.Format == StreamJSON
+	var commands []string
+	session := s.live.Engine.Session()
 	if stream {
 		s.state("running")
-		s.p.Init(s.live.Facts())
+		f := s.live.Facts()
+		commands = f.Commands
+		s.p.Init(f)
 	}
+	var end *event.Terminal
+	for again := &in; again != nil; {
+		in = *again
+		if end = s.consume(ctx, in); end == nil || s.p.Err() != nil {
+			return s.p.Err()
+		}
+		again = s.refused(ctx, *end, in)
+	}
+	if stream {
+		s.cleared(session)
+		s.commandsChanged(commands)
+	}
+	s.end(*end, s.c.Now().Sub(began))
+	if stream {
+		s.state("idle")
+	}
+	return s.p.Err()
+}
+
+// consume writes what a run says and returns how it ended; nil when nobody reads.
+func (s *Surface) consume(ctx context.Context, in engine.Input) (end *event.Terminal) {
 	submit := s.live.Engine.Submit
 	if s.live.Commands != nil && in.Message != nil {
 		submit = s.live.Commands.Submit
 	}
 	for ev := range submit(ctx, in) {
-		if stream {
+		if s.c.Format == StreamJSON {
 			s.p.Event(ev)
 		} else {
 			s.aside(ev.Body)
 		}
 		if d, ok := ev.Body.(event.Done); ok {
-			s.end(d.Terminal, s.c.Now().Sub(began))
+			end = &d.Terminal
 		}
 		if s.p.Err() != nil {
-			return s.p.Err()
+			return nil
 		}
 	}
-	if stream {
-		s.state("idle")
-	}
-	return s.p.Err()
+	return end
 }
 
 // aside takes in what the formats of one result have no line for.

@@ -84,19 +84,79 @@ func (m *member) begin(ctx context.Context) (context.Context, context.CancelCaus
 	return ctx, cancel
 }
 
-// attend runs a prompt and waits for the report.
+// attend runs a prompt and waits for the report, unless somebody asks that it
+// go on without its call.
 func (m *member) attend(ctx context.Context, prompt string, emit func(tool.Progress)) tool.Result {
 	m.crew.c.Tasks.Add(m)
 	m.crew.c.Tasks.Told(m.ID())
-	ctx, cancel := m.begin(ctx)
-	defer cancel(nil)
+	leave, done := m.leave()
+	defer done()
+	// The call's end is not the subagent's once it has been let go of.
+	own, cancel := m.begin(context.WithoutCancel(ctx))
 	m.crew.tell()
-	m.run(ctx, prompt, func() { emit(m.progress()) })
-	m.crew.tell()
-	if ctx.Err() != nil {
+	seen := &audience{emit: func() { emit(m.progress()) }}
+	finished := make(chan struct{})
+	m.crew.c.Go(func(life context.Context) {
+		defer close(finished)
+		defer cancel(nil)
+		defer context.AfterFunc(life, func() { cancel(context.Cause(life)) })()
+		m.run(own, prompt, seen.wake)
+		m.crew.tell()
+	})
+	select {
+	case <-finished:
+	case <-ctx.Done():
+		cancel(context.Cause(ctx))
+		<-finished
+	case <-leave:
+		seen.leave()
+		return m.moved()
+	}
+	if m.Status().State == shell.Killed {
 		return tool.Failure("The subagent was interrupted by the user." + m.partial())
 	}
 	return m.report()
+}
+
+// leave tells when the call is asked not to wait; never where nothing goes on in
+// the background.
+func (m *member) leave() (<-chan struct{}, func()) {
+	if !m.crew.c.Background {
+		return nil, func() {}
+	}
+	return m.crew.c.Tasks.Attend(m.task.Use)
+}
+
+// moved is the answer to a call that no longer waits.
+func (m *member) moved() tool.Result {
+	m.mu.Lock()
+	m.task.Background = true
+	m.mu.Unlock()
+	m.crew.c.Tasks.Untold(m.ID())
+	if m.crew.c.Show != nil {
+		m.crew.c.Show(m.Status().Changed(event.TaskMoved))
+	}
+	return m.launched()
+}
+
+// audience is the call that waits for a subagent; it is told nothing once it has ended.
+type audience struct {
+	mu   sync.Mutex
+	emit func()
+}
+
+func (a *audience) wake() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.emit != nil {
+		a.emit()
+	}
+}
+
+func (a *audience) leave() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.emit = nil
 }
 
 // launch runs a prompt in the background. It lives as long as the session.

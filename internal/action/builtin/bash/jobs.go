@@ -82,13 +82,18 @@ func (c *call) launch(ctx context.Context) tool.Result {
 	return r
 }
 
-// moved is the text for a command that reached its time limit and goes on.
+// moved is the text for a command that goes on without its call: it reached its
+// time limit, or somebody asked for that.
 func (r *report) moved() string {
 	j := r.o.Detached
 	r.c.s.adopt(r.c, j)
 	r.keep, r.data.TaskID = true, j.ID()
-	text := fmt.Sprintf("Command was moved to the background after %s with ID: %s. It still runs, for %s at most. Output is being written to: %s. You will be told when it ends.",
-		seconds(r.c.timeout()), j.ID(), span(movedLimit), r.o.OutputFile)
+	when := "at the user's request"
+	if r.o.TimedOut {
+		when = "after " + seconds(r.c.timeout())
+	}
+	text := fmt.Sprintf("Command was moved to the background %s with ID: %s. It still runs, for %s at most. Output is being written to: %s. You will be told when it ends.",
+		when, j.ID(), span(movedLimit), r.o.OutputFile)
 	if out := r.ends(failedOutput); out != "" {
 		text += "\nOutput so far:\n" + out
 	}

@@ -98,7 +98,13 @@ func (c *call) Run(ctx context.Context, emit func(tool.Progress)) tool.Result {
 		return c.launch(ctx)
 	}
 	before := c.freshFiles()
-	o, err := c.s.c.Runner.Run(ctx, c.command(emit))
+	cmd := c.command(emit)
+	if c.s.c.Background == WithBackground {
+		leave, done := c.s.c.Tasks.Attend(c.env.Use)
+		defer done()
+		cmd.Leave = leave
+	}
+	o, err := c.s.c.Runner.Run(ctx, cmd)
 	if err != nil {
 		return c.notRun(err)
 	}
