@@ -51,6 +51,7 @@ var table = []pkg{
 	{"internal/backend/credential", backend, []string{"fsys"}},
 	{"internal/backend/mcp", backend, []string{"shell", "credential"}},
 
+	{"internal/backend/lsp", backend, []string{"shell"}},
 	{"internal/state/settings", state, nil},
 	{"internal/state/session", state, nil},
 	{"internal/state/memory", state, []string{"settings"}},
@@ -71,6 +72,7 @@ var table = []pkg{
 	{"internal/action/builtin", action, []string{"policy/shellread", "task", "builtin/notebook", "builtin/pdf"}},
 	{"internal/action/builtin/notebook", action, nil},
 	{"internal/action/builtin/pdf", action, nil},
+	{"internal/action/builtin/lsptool", action, nil},
 	{"internal/action/builtin/mcptool", action, nil},
 	{"internal/action/builtin/bash", action, []string{"policy/shellread", "task"}},
 	{"internal/action/builtin/edit", action, nil},

@@ -29,8 +29,9 @@ func TestMain(m *testing.M) {
 		os.Exit(code)
 	}
 	testscript.Main(m, map[string]func(){
-		"hew":       func() { os.Exit(app.Main(app.Process())) },
-		"mcpserver": func() { os.Exit(mcpserver.Main(os.Args[1:])) },
+		"hew":        func() { os.Exit(app.Main(app.Process())) },
+		"mcpserver":  func() { os.Exit(mcpserver.Main(os.Args[1:])) },
+		"langserver": func() { os.Exit(langMain()) },
 	})
 }
 

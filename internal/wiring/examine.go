@@ -10,9 +10,11 @@ import (
 	"github.com/hew-agent/hew/internal/action/builtin"
 	"github.com/hew-agent/hew/internal/action/builtin/agent"
 	"github.com/hew-agent/hew/internal/action/builtin/bash"
+	"github.com/hew-agent/hew/internal/action/builtin/lsptool"
 	"github.com/hew-agent/hew/internal/action/builtin/mcptool"
 	"github.com/hew-agent/hew/internal/action/builtin/skill"
 	"github.com/hew-agent/hew/internal/backend/credential"
+	"github.com/hew-agent/hew/internal/backend/feature"
 	"github.com/hew-agent/hew/internal/backend/provider"
 	"github.com/hew-agent/hew/internal/backend/shell"
 	"github.com/hew-agent/hew/internal/state/settings"
@@ -41,6 +43,9 @@ func Tools() []ToolRow {
 	crew := agent.New(agent.Config{Deepest: 1, Background: true})
 	list = append(append(list, crew.Tools()...), crew.List())
 	list = append(list, skill.NewBook(skill.Config{}).Tool())
+	if feature.LanguageServers {
+		list = append(list, lsptool.New(lsptool.Config{}))
+	}
 	var out []ToolRow
 	for _, t := range list {
 		s := t.Spec()

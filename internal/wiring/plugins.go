@@ -258,16 +258,11 @@ type LanguageServer struct {
 	// Options and Settings are passed to the server as they are.
 	Options  json.RawMessage `json:"initializationOptions,omitempty"`
 	Settings json.RawMessage `json:"settings,omitempty"`
+	// StartUp bounds its start, in milliseconds; 0 for the default.
+	StartUp int `json:"startupTimeout,omitempty"`
 }
 
-// Languages are the language servers that the plugins of the session bring.
-func (c *Conversation) Languages() []LanguageServer {
-	if c.build == nil {
-		return nil
-	}
-	return c.build.languageServers()
-}
-
+// languageServers are those that the plugins of the session bring.
 func (b *build) languageServers() []LanguageServer {
 	var out []LanguageServer
 	for _, l := range b.plugins {

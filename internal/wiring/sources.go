@@ -32,6 +32,9 @@ func (b *build) sources(ctx context.Context) []prompt.Source {
 		b.lazy = &lazyFiles{b: b}
 		out = append(out, b.lazy)
 	}
+	if b.diagnoses != nil {
+		out = append(out, b.diagnoses)
+	}
 	if b.notebook != nil {
 		b.recall = b.remember(ctx)
 		out = append(out, b.recall)

@@ -37,6 +37,9 @@ func (c *child) tools() error {
 	}
 	crew := agent.New(c.s.config(inner, &c.work))
 	pool = append(pool, crew.Tools()...)
+	if b.asksCode != nil {
+		pool = append(pool, b.asksCode)
+	}
 	if c.craft = b.newSkills(inner, crew, c.seen); c.craft != nil {
 		pool = append(pool, c.craft.book.Tool())
 	}

@@ -47,7 +47,7 @@ func (b *build) tools(ctx context.Context) ([]tool.Tool, error) {
 	cfg.Schedule = &b.plans
 	sh := bash.New(b.bashConfig(&b.seen))
 	pool := append(append(builtin.New(cfg), sh.Tool()), append(b.watching(sh), b.powerShell(sh)...)...)
-	pool = append(pool, b.delegation(ctx)...)
+	pool = append(append(pool, b.languages(ctx)...), b.delegation(ctx)...)
 	if b.craft != nil {
 		pool = append(pool, b.craft.book.Tool())
 	}

@@ -239,6 +239,8 @@ type build struct {
 	crew           *subagents      // nil in a bare run
 	shapers        *compact.Config // nil when nothing is shaped
 	defs           *definitions
+	asksCode       tool.Tool          // asks language servers; nil without one
+	diagnoses      prompt.Source      // what they find; nil as asksCode
 	skills         *skills            // nil when they are switched off
 	craft          *skillset          // of the main conversation; nil as skills
 	variables      map[string]string  // of commands; changed between runs only

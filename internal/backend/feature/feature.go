@@ -64,6 +64,10 @@ func builds() []Flag {
 			Effect: "the oldest replies and results are left out of requests when the window fills", Symbol: "core/compact.(*Snip).Shape",
 		},
 		{
+			Name: "language-servers", Kind: Build, Default: true, Built: LanguageServers, Tag: "hew_no_lsp",
+			Effect: "the LSP tool, where a plugin brings a language server", Symbol: "backend/lsp.(*Client).Call",
+		},
+		{
 			Name: "reactive-compact", Kind: Build, Default: true, Built: ReactiveCompact, Tag: "hew_no_reactive", Switch: "DISABLE_COMPACT",
 			Effect: "a request that the provider finds too long is compacted and sent again", Symbol: "core/loop.(*run).relieve",
 		},

@@ -69,6 +69,11 @@ func TestOffIsAbsent(t *testing.T) {
 			t.Errorf("%s: the lean build has the symbol %s", f.Name, f.Symbol)
 		}
 	}
+	for _, pkg := range []string{"backend/lsp.", "action/builtin/lsptool."} {
+		if strings.Contains(lean, "/internal/"+pkg) {
+			t.Errorf("the lean build holds code of %s", pkg)
+		}
+	}
 }
 
 func symbols(t *testing.T, tags string) string {
