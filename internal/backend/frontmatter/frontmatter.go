@@ -41,12 +41,23 @@ func Parse(text []byte) Matter {
 		m.Problem = fmt.Sprintf("the front matter is longer than %d bytes", Limit)
 		return m
 	}
+	if fields, ok := plain(head); ok {
+		m.fields = fields
+		return m
+	}
 	err := yaml.Unmarshal(head, &m.fields)
 	if err != nil {
 		m.Problem = strings.TrimPrefix(err.Error(), "yaml: ")
 		m.fields = lenient(string(head))
 	}
 	return m
+}
+
+// Unfinished tells that a text begins a head and does not end it: there may be
+// more of it.
+func Unfinished(text []byte) bool {
+	_, _, ok := split(text)
+	return !ok && bytes.HasPrefix(bytes.TrimPrefix(text, []byte("\uFEFF")), []byte("---"))
 }
 
 // split finds the head between a first line `---` and the next such line.

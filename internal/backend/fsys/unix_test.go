@@ -92,3 +92,32 @@ func asNobody(t *testing.T) {
 		t.Errorf("as nobody: %v\n%s", err, out)
 	}
 }
+
+func TestReadHead(t *testing.T) {
+	d := realDir(t)
+	put(t, filepath.Join(d, "f"), "hello world")
+	must(t, unix.Mkfifo(filepath.Join(d, "fifo"), 0o600))
+	must(t, os.Mkdir(filepath.Join(d, "dir"), 0o755))
+	must(t, os.Symlink("loop", filepath.Join(d, "loop")))
+	for _, c := range []struct {
+		name  string
+		most  int
+		want  string
+		cause Cause
+	}{
+		{"f", 5, "hello", CauseOther},
+		{"f", 100, "hello world", CauseOther},
+		{"fifo", 5, "", CauseNotRegular},
+		{"dir", 5, "", CauseIsDir},
+		{"missing", 5, "", CauseMissing},
+		{"loop", 5, "", CauseLinkLoop},
+	} {
+		head, st, err := ReadHead(filepath.Join(d, c.name), c.most)
+		if string(head) != c.want || CauseOf(err) != c.cause {
+			t.Errorf("%s: %q, %v", c.name, head, err)
+		}
+		if err == nil && (st.Size != 11 || st.ModTime.IsZero()) {
+			t.Errorf("%s: %+v", c.name, st)
+		}
+	}
+}

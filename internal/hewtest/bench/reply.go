@@ -7,15 +7,23 @@ import (
 	"time"
 )
 
-// reply is one answer of the model: text in one or many deltas, or a call that reads a file.
+// reply is one answer of the model: text in one or many deltas, or calls.
 type reply struct {
 	deltas []string
-	read   string // path of a file; no call when empty
+	calls  []call
+}
+
+// call is one use of a tool.
+type call struct {
+	tool  string
+	input map[string]string
 }
 
 func text(words string) reply { return reply{deltas: []string{words}} }
 
-func reading(path string) reply { return reply{read: path} }
+func reading(path string) reply {
+	return reply{calls: []call{{readName, map[string]string{"file_path": path}}}}
+}
 
 // readName is the tool that hew's model must call to have a file read.
 const readName = "Read"
@@ -31,26 +39,22 @@ func (r reply) send(w http.ResponseWriter, id string) (left time.Time, err error
 		"stop_reason": nil, "stop_sequence": nil, "usage": map[string]int{"input_tokens": 1000, "output_tokens": 1},
 	}})
 	stop := "end_turn"
-	if r.read == "" {
+	if len(r.calls) == 0 {
 		out.event("content_block_start", map[string]any{"index": 0, "content_block": map[string]string{"type": "text", "text": ""}})
 		for _, d := range r.deltas {
-			out.delta(map[string]string{"type": "text_delta", "text": d})
+			out.delta(0, map[string]string{"type": "text_delta", "text": d})
 			if err := out.send(); err != nil {
 				return left, err
 			}
 		}
-	} else {
+		out.event("content_block_stop", map[string]any{"index": 0})
+	}
+	for i, c := range r.calls {
 		stop = "tool_use"
-		input, err := json.Marshal(map[string]string{"file_path": r.read})
-		if err != nil {
+		if err := out.call(i, id, c); err != nil {
 			return left, err
 		}
-		out.event("content_block_start", map[string]any{"index": 0, "content_block": map[string]any{
-			"type": "tool_use", "id": "toolu_" + id, "name": readName, "input": map[string]any{},
-		}})
-		out.delta(map[string]string{"type": "input_json_delta", "partial_json": string(input)})
 	}
-	out.event("content_block_stop", map[string]any{"index": 0})
 	out.event("message_delta", map[string]any{
 		"delta": map[string]any{"stop_reason": stop, "stop_sequence": nil}, "usage": map[string]int{"output_tokens": 20},
 	})
@@ -67,8 +71,26 @@ type stream struct {
 	err   error
 }
 
-func (s *stream) delta(d map[string]string) {
-	s.event("content_block_delta", map[string]any{"index": 0, "delta": d})
+// call adds a call as the index-th block of the message id.
+func (s *stream) call(index int, id string, c call) error {
+	input, err := json.Marshal(c.input)
+	if err != nil {
+		return err
+	}
+	use := "toolu_" + id
+	if index > 0 {
+		use += fmt.Sprintf("_%d", index)
+	}
+	s.event("content_block_start", map[string]any{"index": index, "content_block": map[string]any{
+		"type": "tool_use", "id": use, "name": c.tool, "input": map[string]any{},
+	}})
+	s.delta(index, map[string]string{"type": "input_json_delta", "partial_json": string(input)})
+	s.event("content_block_stop", map[string]any{"index": index})
+	return nil
+}
+
+func (s *stream) delta(index int, d map[string]string) {
+	s.event("content_block_delta", map[string]any{"index": index, "delta": d})
 }
 
 func (s *stream) event(kind string, fields map[string]any) {

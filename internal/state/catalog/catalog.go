@@ -11,7 +11,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -19,6 +18,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/hew-agent/hew/internal/backend/frontmatter"
 	"github.com/hew-agent/hew/internal/backend/fsys"
@@ -189,42 +189,38 @@ type file struct {
 	err    error
 }
 
-// headSize is how much of a file is read at the start: the longest head, and
-// enough of the body for a first paragraph.
-const headSize = frontmatter.Limit + 4<<10
+// How much of a file is read at the start, in bytes: what most heads need, with
+// enough of the body for a first paragraph, and the longest head.
+const (
+	usualSize = 8 << 10
+	headSize  = frontmatter.Limit + 4<<10
+)
 
 // readAll reads the heads of files side by side: five hundred of them are part
 // of the start.
 func readAll(files []file) {
-	work := make(chan *file)
+	var next atomic.Int64
 	var wg sync.WaitGroup
 	for range min(2*runtime.GOMAXPROCS(0), len(files)) {
 		wg.Go(func() {
-			for f := range work {
+			for i := next.Add(1) - 1; i < int64(len(files)); i = next.Add(1) - 1 {
+				f := &files[i]
 				f.matter, f.mark, f.err = readHead(f.path)
 			}
 		})
 	}
-	for i := range files {
-		work <- &files[i]
-	}
-	close(work)
 	wg.Wait()
 }
 
 func readHead(path string) (frontmatter.Matter, mark, error) {
-	r, st, err := fsys.OpenRegular(path)
+	raw, st, err := fsys.ReadHead(path, usualSize)
+	if err == nil && st.Size > int64(len(raw)) && frontmatter.Unfinished(raw) {
+		raw, st, err = fsys.ReadHead(path, headSize)
+	}
 	if err != nil {
 		return frontmatter.Matter{}, markOf(path), err
 	}
-	defer r.Close()
-	at := mark{size: st.Size, time: st.ModTime.UnixNano()}
-	raw := make([]byte, min(int64(headSize), st.Size))
-	n, err := io.ReadFull(r, raw)
-	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) { // a file that shrinks ends where it ends
-		return frontmatter.Matter{}, at, err
-	}
-	return frontmatter.Parse(raw[:n]), at, nil
+	return frontmatter.Parse(raw), mark{size: st.Size, time: st.ModTime.UnixNano()}, nil
 }
 
 // walkLimit is how many files one folder of definitions may hold; what lies

@@ -189,12 +189,15 @@ func (c *Crew) newAgent() tool.Tool {
 }
 
 // Spec is what the Agent tool says of itself, with all fields of its schema.
-func Spec() tool.Spec {
+func Spec() tool.Spec { return spec() }
+
+// spec is asked for once per agent that there is.
+var spec = sync.OnceValue(func() tool.Spec {
 	return tool.Spec{
 		Name: agentName, Aliases: []string{"Task"}, MainField: "subagent_type", Always: true, Origin: "builtin",
 		Description: text("agent.md"), Schema: []byte(text("agent.json")),
 	}
-}
+})
 
 // schema has no fields of what is switched off.
 func (c *Crew) schema() json.RawMessage {
