@@ -148,6 +148,7 @@ func (e *Engine) Rewind(ctx context.Context, r Rewind) (Rewound, error) {
 		}
 		e.mu.Lock()
 		e.history, e.broken = history, "rewind"
+		e.used, e.seen = 0, 0 // what was known of the size is of another conversation
 		e.mu.Unlock()
 		out.Messages = len(history)
 	}
