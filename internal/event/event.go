@@ -259,6 +259,9 @@ const Quarantined = "quarantined"
 // has put off; going on with the session takes the call up again.
 const Deferred = "tool_deferred"
 
+// PushNotification is the Code of the notice by which the model calls a person.
+const PushNotification = "push_notification"
+
 // ModelFallback is the Code of the notice that the rest of a run is answered by
 // the next model of the chain.
 const ModelFallback = "model_fallback"

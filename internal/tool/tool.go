@@ -182,8 +182,9 @@ type Effect interface{ effect() }
 // SetMode changes the permission mode; only a call that the person approved carries it.
 type SetMode struct{ Mode string }
 
-// SetCwd moves the conversation's current directory.
-type SetCwd struct{ Dir string }
+// SetCwd moves the conversation's current directory. Home, when set, is from then
+// on the folder to which commands that lead away come back.
+type SetCwd struct{ Dir, Home string }
 
 // Inject adds blocks after the results, in the same user message.
 type Inject struct{ Blocks []msg.Block }

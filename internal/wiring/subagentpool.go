@@ -24,6 +24,7 @@ func (c *child) tools() error {
 	c.seen = &fsys.ReadState{}
 	cfg := b.builtins(c.seen)
 	cfg.Interactive, cfg.Background, cfg.Tasks, cfg.Todos = false, nil, "", nil
+	cfg.Trees, cfg.Push = nil, nil
 	cfg.Mode = func() string { return c.gate.Mode() }
 	if b.env("CLAUDE_CODE_DISABLE_BACKGROUND_TASKS") == "" {
 		cfg.Background = &c.work

@@ -68,6 +68,7 @@ func (b *build) delegation(ctx context.Context) []tool.Tool {
 	life, end := context.WithCancel(context.WithoutCancel(ctx))
 	b.crew = &subagents{b: b, kinds: b.defs.now, life: func() context.Context { return life }, end: end}
 	b.conv.close = append(b.conv.close, b.crew.close)
+	b.crew.sweep()
 	main := homeOf{
 		engine: func() *engine.Engine { return b.conv.Engine }, gate: func() *gate.Gate { return b.gateRef },
 		pool: func() []tool.Tool { return b.pool }, more: func() []tool.Tool { return b.mcp.tools() },

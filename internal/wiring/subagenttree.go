@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -72,11 +71,6 @@ func (s *subagents) git(ctx context.Context, dir string, args ...string) (string
 	return safe(ctx, args...)
 }
 
-// reason says who has a worktree locked.
-func (s *subagents) reason(id string) string {
-	return fmt.Sprintf("hew subagent %s of session %s (pid %d)", id, s.b.id, os.Getpid())
-}
-
 func (t *tree) dir() string { return t.t.Dir }
 
 // openTree makes the subagent's worktree.
@@ -118,22 +112,30 @@ func (s *subagents) treeConfig(root, name, id string) worktree.Config {
 // byHook lets a hook make the worktree; its folder must lie in the project and
 // be no link out of it.
 func (t *tree) byHook(ctx context.Context, name string) error {
-	b := t.s.b
-	o := b.hooks.fire(ctx, hook.WorktreeCreate{Agent: hook.Agent{ID: t.c.id(), Type: t.c.kind()}, Name: name}, func(event.Body) {})
 	t.c.tree = nil
-	if o.Blocked || o.Stopped || o.Worktree == "" {
-		return errors.New("the hook WorktreeCreate has made no worktree: " + o.Reason)
-	}
 	root := settings.CheckoutRoot(t.c.home.engine().Place().Cwd)
+	made, err := t.s.hooked(ctx, hook.WorktreeCreate{Agent: hook.Agent{ID: t.c.id(), Type: t.c.kind()}, Name: name}, root)
+	if err != nil {
+		return err
+	}
+	t.t, t.made, t.c.tree = made, true, t
+	return nil
+}
+
+// hooked lets a hook make a worktree for a checkout.
+func (s *subagents) hooked(ctx context.Context, in hook.WorktreeCreate, root string) (*worktree.Tree, error) {
+	o := s.b.hooks.fire(ctx, in, func(event.Body) {})
+	if o.Blocked || o.Stopped || o.Worktree == "" {
+		return nil, errors.New("the hook WorktreeCreate has made no worktree: " + o.Reason)
+	}
 	at, err := fsys.Locate(root, o.Worktree)
 	if err != nil {
-		return fmt.Errorf("the worktree of the hook WorktreeCreate: %w", err)
+		return nil, fmt.Errorf("the worktree of the hook WorktreeCreate: %w", err)
 	}
 	if strings.Contains(filepath.ToSlash(o.Worktree), "..") || at.Real != at.Name && fsys.Within(root, at.Name) || fsys.KindOf(at.Real) != fsys.KindDir {
-		return fmt.Errorf("the worktree of the hook WorktreeCreate, %s, is a link, has .. in its path or is no folder", fsys.Printable(o.Worktree))
+		return nil, fmt.Errorf("the worktree of the hook WorktreeCreate, %s, is a link, has .. in its path or is no folder", fsys.Printable(o.Worktree))
 	}
-	t.t, t.made, t.c.tree = &worktree.Tree{Root: root, Dir: at.Real}, true, t
-	return nil
+	return &worktree.Tree{Root: root, Dir: at.Real}, nil
 }
 
 // known is the worktree of a subagent of an earlier process.

@@ -39,12 +39,12 @@ func (b *build) commands(ctx context.Context) error {
 
 // tools makes the pool: everything, then the choice of the command line.
 func (b *build) tools(ctx context.Context) ([]tool.Tool, error) {
-	b.conv.close = append(b.conv.close, b.background.Close, func() error { return b.settle(ctx) })
+	b.conv.close = append(b.conv.close, b.background.Close, func() error { return b.settle(ctx) }, func() error { return b.away.close(ctx) })
 	cfg := b.builtins(&b.seen)
 	if b.env("CLAUDE_CODE_DISABLE_BACKGROUND_TASKS") == "" {
 		cfg.Background = &b.background
 	}
-	cfg.Schedule = &b.plans
+	cfg.Schedule, cfg.Trees = &b.plans, b.trees()
 	sh := bash.New(b.bashConfig(&b.seen))
 	pool := append(append(builtin.New(cfg), sh.Tool()), append(b.watching(sh), b.powerShell(sh)...)...)
 	pool = append(append(pool, b.languages(ctx)...), b.delegation(ctx)...)
@@ -75,6 +75,7 @@ func (b *build) builtins(seen *fsys.ReadState) builtin.Config {
 		Search: lateSearch(sync.OnceValue(b.search)), Limits: builtin.Limits{TaskOutput: b.number("BASH_MAX_OUTPUT_LENGTH")},
 	}
 	b.shareTasks(&cfg)
+	cfg.Push = b.push
 	return cfg
 }
 

@@ -239,6 +239,7 @@ type build struct {
 	crew           *subagents      // nil in a bare run
 	shapers        *compact.Config // nil when nothing is shaped
 	defs           *definitions
+	away           *mainTree          // moves into worktrees; nil where there is none
 	asksCode       tool.Tool          // asks language servers; nil without one
 	diagnoses      prompt.Source      // what they find; nil as asksCode
 	skills         *skills            // nil when they are switched off

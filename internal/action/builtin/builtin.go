@@ -7,6 +7,7 @@ package builtin
 
 import (
 	"bytes"
+	"context"
 	"crypto/rand"
 	"embed"
 	"encoding/json"
@@ -62,6 +63,10 @@ type Config struct {
 	TaskWatch     TaskWatch
 	// Schedule holds the prompts that come later, nil when none can be planned.
 	Schedule *task.Schedule
+	// Trees moves the session into worktrees, nil where there can be none.
+	Trees *Trees
+	// Push notifies a person and says by which ways it did; nil for nobody.
+	Push func(ctx context.Context, text string) []string
 	// More names the tools that are offered only when somebody asks for them.
 	More func(name string) bool
 	// Background is the work that goes on in the background, nil when that is
@@ -128,7 +133,13 @@ func All(c Config) []Choice {
 	c.fill()
 	ask, tasks, background := c.Interactive, c.Tasks != "", c.Background != nil
 	plans := func(t tool.Tool) Choice { return Choice{t, c.Schedule != nil && c.More(t.Spec().Name)} }
+	trees := func(t tool.Tool) Choice {
+		return Choice{t, c.Trees != nil && (c.More(enterWorktreeName) || c.More(exitWorktreeName))}
+	}
 	return []Choice{
+		trees(newEnterWorktree(&c)),
+		trees(newExitWorktree(&c)),
+		{newPushNotification(&c), c.Push != nil && c.More(pushNotificationName)},
 		plans(newCronCreate(&c)),
 		plans(newCronDelete(&c)),
 		plans(newCronList(&c)),

@@ -205,6 +205,17 @@ func (t *Tree) Remove(ctx context.Context, git Git) error {
 	return nil
 }
 
+// Discard takes away a worktree and its branch with whatever is in them.
+func (t *Tree) Discard(ctx context.Context, git Git) error {
+	if _, err := git(ctx, t.Root, "worktree", "remove", "--force", t.Dir); err != nil {
+		return fmt.Errorf("remove the worktree %s: %w", t.Dir, err)
+	}
+	if _, err := git(ctx, t.Root, "update-ref", "-d", "refs/heads/"+t.Branch); err != nil {
+		return fmt.Errorf("remove the branch %s: %w", t.Branch, err)
+	}
+	return nil
+}
+
 // Bounds of what .worktreeinclude copies.
 const (
 	maxIncluded      = 10_000

@@ -423,6 +423,9 @@ func (e *Engine) apply(eff tool.Effect) {
 	case tool.SetCwd:
 		e.mu.Lock()
 		e.place.Cwd = eff.Dir
+		if eff.Home != "" {
+			e.place.Project = eff.Home
+		}
 		e.mu.Unlock()
 	case tool.SetMode:
 		// The gate refuses what a mode change by a tool may not do; the person
