@@ -27,6 +27,7 @@ func probes() map[string]func(*testscript.TestScript, bool, []string) {
 		"header":    cmdHeader,
 		"listen":    cmdListen,
 		"heard":     cmdHeard,
+		"hosted":    cmdHosted,
 		"smalldisk": cmdSmallDisk,
 		"lines":     cmdLines,
 		"results":   cmdResults,

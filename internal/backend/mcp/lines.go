@@ -72,8 +72,16 @@ type idScan struct {
 const maxWord = 200
 
 func (s *idScan) feed(b []byte) {
-	for _, c := range b {
-		s.step(c)
+	for len(b) > 0 {
+		if s.quoted && !s.escaped && (s.depth != 1 || len(s.word) >= maxWord) { // nothing of this text is kept
+			end := bytes.IndexAny(b, `"\`)
+			if end < 0 {
+				return
+			}
+			b = b[end:]
+		}
+		s.step(b[0])
+		b = b[1:]
 	}
 }
 

@@ -107,14 +107,16 @@ func (e *Engine) Deferred() []tool.Spec {
 // loaded when the model asks for them, loaded or not.
 func (e *Engine) OnDemand() []tool.Spec {
 	shown, hidden := e.split()
-	all := append(shown, hidden...)
+	there := make(map[string]bool, len(shown)+len(hidden)) // a server may have thousands
+	for _, s := range append(shown, hidden...) {
+		there[s.Name] = true
+	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	var out []tool.Spec
 	for _, t := range e.pool() {
 		s := t.Spec()
-		there := slices.ContainsFunc(all, func(x tool.Spec) bool { return x.Name == s.Name })
-		if there && e.held.active && e.deferrable(s) && !e.held.sent[s.Name] {
+		if there[s.Name] && e.held.active && e.deferrable(s) && !e.held.sent[s.Name] {
 			out = append(out, s)
 		}
 	}

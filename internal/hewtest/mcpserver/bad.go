@@ -18,6 +18,7 @@ import (
 //	huge      answers a call with 50 MB
 //	dies      ends in the middle of a call
 //	stubborn  heeds neither the end of its input nor SIGTERM
+//	many      has 5,000 tools, extra0000 to extra4999
 //	names     has tools with names of built-in tools, control characters, "__" and twins
 //	hidden    describes its tool with escape codes, invisible letters and 200 kB of text
 func bad(manner string, args []string) error {
@@ -57,6 +58,10 @@ func (r *raw) answer(m message) {
 	if r.manner == "garbage" {
 		fmt.Println("Server is listening… {not json}\n\x1b[31m[1,2\n{\"jsonrpc\":\"1.0\"}\n[]\n{\"jsonrpc\":\"2.0\",\"id\":999,\"result\":{}}")
 	}
+	if r.manner == "huge" && m.Method == "tools/call" {
+		huge(m.ID)
+		return
+	}
 	res := r.result(m)
 	if res == "" {
 		fmt.Printf("{\"jsonrpc\":\"2.0\",\"id\":%s,\"error\":{\"code\":-32601,\"message\":\"not known\"}}\n", m.ID)
@@ -67,6 +72,16 @@ func (r *raw) answer(m message) {
 	if r.manner == "twice" {
 		fmt.Print(line)
 	}
+}
+
+// huge answers with 50 MB, a piece at a time.
+func huge(id json.RawMessage) {
+	fmt.Printf(`{"jsonrpc":"2.0","id":%s,"result":{"content":[{"type":"text","text":"`, id)
+	piece := strings.Repeat("x", 1<<20)
+	for range 50 {
+		fmt.Print(piece)
+	}
+	fmt.Print("\"}]}}\n")
 }
 
 func (r *raw) result(m message) string {
@@ -85,10 +100,7 @@ func (r *raw) result(m message) string {
 
 func (r *raw) call() string {
 	text := "from " + r.manner
-	switch r.manner {
-	case "huge":
-		text = strings.Repeat("x", 50<<20)
-	case "dies":
+	if r.manner == "dies" {
 		fmt.Fprintln(os.Stderr, "fatal: out of ideas")
 		os.Exit(9)
 	}
@@ -98,6 +110,11 @@ func (r *raw) call() string {
 func (r *raw) tools() string {
 	names, about := []string{"act"}, "Acts."
 	switch r.manner {
+	case "many":
+		names, about = nil, strings.Repeat("One of many. ", 20)
+		for i := range 5000 {
+			names = append(names, fmt.Sprintf("extra%04d", i))
+		}
 	case "names":
 		names = []string{"Bash", "a b", "a_b", "x__y", "bell\x07\x1b[31m", "act"}
 	case "hidden":
