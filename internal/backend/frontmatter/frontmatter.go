@@ -10,6 +10,7 @@ package frontmatter
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -101,7 +102,9 @@ func lenient(head string) map[string]any {
 			continue // a continuation or noise: it names no key
 		}
 		last = key
-		if value = strings.TrimSpace(value); !unclosed(value) {
+		if value = strings.TrimSpace(value); unclosed(value) {
+			out[key] = nil
+		} else {
 			out[key] = unquote(value)
 		}
 	}
@@ -124,6 +127,28 @@ func unquote(value string) string {
 
 // Has reports whether the head names a key at all.
 func (m Matter) Has(key string) bool { _, ok := m.fields[key]; return ok }
+
+// Unread reports whether a key stands in the head with a value of which List
+// makes less than is written: a mapping, a list of them, a bracket that is never
+// closed. A restriction that cannot be read must not count as none.
+func (m Matter) Unread(key string) bool {
+	v, there := m.fields[key]
+	switch v := v.(type) {
+	case nil:
+		return there && m.Problem != ""
+	case map[string]any, map[any]any:
+		return true
+	case []any:
+		return slices.ContainsFunc(v, func(e any) bool {
+			switch e.(type) {
+			case map[string]any, map[any]any, []any:
+				return true
+			}
+			return false
+		})
+	}
+	return false
+}
 
 // Value is the decoded value of a key: string, bool, int, float64, []any,
 // map[string]any or nil.

@@ -60,6 +60,17 @@ func TestList(t *testing.T) {
 	}
 }
 
+func TestUnread(t *testing.T) {
+	for text, want := range map[string]bool{
+		"tools: Read": false, "tools: [Read, 1]": false, "tools:": false, "other: 1": false, "tools: {Read: true}": true, "tools: [{Read: true}]": true,
+		"d: a: b\ntools: [Read,\n  Grep]": true, "d: a: b\ntools:\n  - Read": false, "d: a: b\ntools: [Read]": false, "tools: [[Read]]": true,
+	} {
+		if got := Parse([]byte("---\n" + text + "\n---\n")).Unread("tools"); got != want {
+			t.Errorf("%q: %v", text, got)
+		}
+	}
+}
+
 func TestBool(t *testing.T) {
 	for text, want := range map[string][2]bool{
 		"true": {true, true}, "Yes": {true, true}, "on": {true, true}, "1": {true, true},

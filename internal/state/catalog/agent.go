@@ -125,6 +125,12 @@ func (k *Catalog) agent(f file) *Agent {
 	if m.Problem != "" {
 		k.problem(f.origin, "its front matter is not YAML (%s); it was read line by line", m.Problem)
 	}
+	for _, key := range []string{"tools", "disallowedTools"} {
+		if m.Unread(key) {
+			k.problem(f.origin, "its %s cannot be read, and without them the agent %s would have too many; it is left out", key, fsys.Printable(a.Name))
+			return nil
+		}
+	}
 	if m.Has("tools") {
 		a.Tools = append([]string{}, m.List("tools")...)
 	}

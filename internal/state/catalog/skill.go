@@ -197,6 +197,10 @@ func (k *Catalog) skill(f file, dir string) *Skill {
 		k.problem(f.origin, "the name %q cannot be typed after a slash; rename it", name)
 		return nil
 	}
+	if m.Unread("disallowed-tools") {
+		k.problem(f.origin, "its disallowed-tools cannot be read; it is left out")
+		return nil
+	}
 	s := &Skill{
 		Origin: f.origin, Name: name, Label: name, Dir: dir,
 		Description: m.Text("description"), WhenToUse: m.Text("when_to_use"), ArgumentHint: hint(m),
