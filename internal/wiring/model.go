@@ -12,6 +12,7 @@ import (
 	"github.com/hew-agent/hew/internal/backend/credential"
 	"github.com/hew-agent/hew/internal/backend/provider"
 	"github.com/hew-agent/hew/internal/backend/provider/anthropic"
+	"github.com/hew-agent/hew/internal/backend/provider/endpoint"
 	"github.com/hew-agent/hew/internal/backend/provider/script"
 	"github.com/hew-agent/hew/internal/backend/shell"
 	"github.com/hew-agent/hew/internal/core/engine"
@@ -126,16 +127,16 @@ func (b *build) env(name string) string {
 
 func (b *build) anthropic() (provider.Provider, error) {
 	keys := credential.New(b.credentials())
-	headers, err := anthropic.ParseHeaders(b.env("ANTHROPIC_CUSTOM_HEADERS"))
+	headers, err := endpoint.ParseHeaders(b.env("ANTHROPIC_CUSTOM_HEADERS"))
 	if err != nil {
 		return nil, fmt.Errorf("ANTHROPIC_CUSTOM_HEADERS: %w", err)
 	}
-	return anthropic.New(anthropic.Config{
+	return anthropic.New(endpoint.Config{
 		BaseURL: b.env("ANTHROPIC_BASE_URL"), APIVersion: b.env("HEW_ANTHROPIC_VERSION"), Version: b.o.Version,
-		Auth:    func(ctx context.Context, rejected string) (anthropic.Auth, error) { return auth(ctx, keys, rejected) },
+		Auth:    func(ctx context.Context, rejected string) (endpoint.Auth, error) { return auth(ctx, keys, rejected) },
 		Headers: headers, Betas: b.betas(), ExtraBody: b.env("CLAUDE_CODE_EXTRA_BODY"),
 		HeaderTimeout: b.millis("API_TIMEOUT_MS"), StallTimeout: b.millis("API_FORCE_IDLE_TIMEOUT"),
-		Network: anthropic.NetworkFromEnv(b.env),
+		Network: endpoint.NetworkFromEnv(b.env),
 	})
 }
 
@@ -150,16 +151,16 @@ func (b *build) betas() []string {
 }
 
 // auth turns a credential into what the endpoint is sent.
-func auth(ctx context.Context, keys *credential.Resolver, rejected string) (anthropic.Auth, error) {
+func auth(ctx context.Context, keys *credential.Resolver, rejected string) (endpoint.Auth, error) {
 	c, err := keys.Key(ctx, rejected)
 	if err != nil {
-		return anthropic.Auth{}, err
+		return endpoint.Auth{}, err
 	}
-	style := anthropic.APIKey
+	style := endpoint.APIKey
 	if c.Bearer() {
-		style = anthropic.Bearer
+		style = endpoint.Bearer
 	}
-	return anthropic.Auth{Style: style, Secret: c.Secret.Reveal(), Betas: c.Betas()}, nil
+	return endpoint.Auth{Style: style, Secret: c.Secret.Reveal(), Betas: c.Betas()}, nil
 }
 
 func (b *build) credentials() credential.Config {

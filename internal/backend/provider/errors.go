@@ -58,7 +58,10 @@ type Error struct {
 	WantsThinking bool
 	// Filtered is set with Invalid when a content filter refused the input.
 	Filtered bool
-	Err      error
+	// Fix says what a person can do next where the adapter knows it better than
+	// the class does.
+	Fix string
+	Err error
 }
 
 // Error tells what failed and, for the classes that a person can act on, what to do.
@@ -70,7 +73,11 @@ func (e *Error) Error() string {
 	if e.Status != 0 {
 		s = fmt.Sprintf("%d %s", e.Status, s)
 	}
-	if a := e.advice(); a != "" {
+	a := e.Fix
+	if a == "" {
+		a = e.advice()
+	}
+	if a != "" {
 		s += ". " + a
 	}
 	return "API Error: " + s

@@ -10,6 +10,7 @@ import (
 
 	"github.com/hew-agent/hew/internal/backend/provider"
 	"github.com/hew-agent/hew/internal/backend/provider/anthropic"
+	"github.com/hew-agent/hew/internal/backend/provider/endpoint"
 	"github.com/hew-agent/hew/internal/msg"
 )
 
@@ -30,7 +31,7 @@ func BenchmarkStream(b *testing.B) {
 	}))
 	defer s.Close()
 	b.Run("adapter", func(b *testing.B) {
-		cl, err := anthropic.New(anthropic.Config{BaseURL: s.URL})
+		cl, err := anthropic.New(endpoint.Config{BaseURL: s.URL})
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -68,7 +69,7 @@ func BenchmarkRequest(b *testing.B) {
 		r.Messages = append(r.Messages, msg.User("", time.Time{}, text))
 	}
 	b.Run("adapter", func(b *testing.B) {
-		cl, err := anthropic.New(anthropic.Config{BaseURL: s.URL})
+		cl, err := anthropic.New(endpoint.Config{BaseURL: s.URL})
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -97,7 +98,7 @@ func BenchmarkRequest(b *testing.B) {
 }
 
 func plain(url string) provider.Provider {
-	cl, err := anthropic.New(anthropic.Config{BaseURL: url})
+	cl, err := anthropic.New(endpoint.Config{BaseURL: url})
 	if err != nil {
 		panic(err)
 	}

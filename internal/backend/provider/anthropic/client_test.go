@@ -14,6 +14,7 @@ import (
 
 	"github.com/hew-agent/hew/internal/backend/provider"
 	"github.com/hew-agent/hew/internal/backend/provider/anthropic"
+	"github.com/hew-agent/hew/internal/backend/provider/endpoint"
 	"github.com/hew-agent/hew/internal/msg"
 )
 
@@ -56,11 +57,11 @@ func request() *provider.Request {
 	}
 }
 
-func client(t *testing.T, c anthropic.Config) *anthropic.Client {
+func client(t *testing.T, c endpoint.Config) *anthropic.Client {
 	t.Helper()
 	if c.Auth == nil {
-		c.Auth = func(context.Context, string) (anthropic.Auth, error) {
-			return anthropic.Auth{Style: anthropic.APIKey, Secret: key}, nil
+		c.Auth = func(context.Context, string) (endpoint.Auth, error) {
+			return endpoint.Auth{Style: endpoint.APIKey, Secret: key}, nil
 		}
 	}
 	cl, err := anthropic.New(c)
@@ -102,9 +103,9 @@ func TestStreamYieldsParts(t *testing.T) {
 		w.Header().Set("Request-Id", "req_9")
 		sse(w, stream)
 	})
-	cl := client(t, anthropic.Config{
+	cl := client(t, endpoint.Config{
 		BaseURL: s.URL + "/gate/", Version: "1.2", Betas: []string{"b1", "b2"},
-		Headers: []anthropic.Header{{Name: "x-extra", Value: "1"}}, ExtraBody: `{"service_tier":"auto"}`,
+		Headers: []endpoint.Header{{Name: "x-extra", Value: "1"}}, ExtraBody: `{"service_tier":"auto"}`,
 	})
 	r := request()
 	r.Break, r.Mark, r.MarkAt = "model", "5m", []int{0}
@@ -180,7 +181,7 @@ func TestConnectionIsReused(t *testing.T) {
 		_, _ = io.Copy(io.Discard, r.Body)
 		sse(w, stream)
 	})
-	cl := client(t, anthropic.Config{BaseURL: s.URL})
+	cl := client(t, endpoint.Config{BaseURL: s.URL})
 	for range 5 {
 		if _, err := collect(t.Context(), cl, request()); err != nil {
 			t.Fatal(err)
@@ -200,8 +201,8 @@ func TestHewHeadersStayOnLoopback(t *testing.T) {
 		}
 		sse(w, stream)
 	})
-	cl := client(t, anthropic.Config{
-		BaseURL: "http://api.example.test", Network: anthropic.Network{HTTPProxy: proxy.URL},
+	cl := client(t, endpoint.Config{
+		BaseURL: "http://api.example.test", Network: endpoint.Network{HTTPProxy: proxy.URL},
 	})
 	r := request()
 	r.Break, r.Side = "model", "title"
@@ -221,7 +222,7 @@ func TestRedirectElsewhereCarriesNoKey(t *testing.T) {
 	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, other.URL+"/v1/messages?k="+r.Header.Get("X-Api-Key"), http.StatusTemporaryRedirect)
 	})
-	_, err := collect(t.Context(), client(t, anthropic.Config{BaseURL: s.URL}), request())
+	_, err := collect(t.Context(), client(t, endpoint.Config{BaseURL: s.URL}), request())
 	var e *provider.Error
 	if !errors.As(err, &e) || e.Class != provider.Protocol || e.Status != 307 {
 		t.Fatalf("got %v", err)
@@ -246,7 +247,7 @@ func TestRedirectOnTheSameHostIsFollowed(t *testing.T) {
 		}
 		sse(w, stream)
 	})
-	if _, err := collect(t.Context(), client(t, anthropic.Config{BaseURL: s.URL}), request()); err != nil {
+	if _, err := collect(t.Context(), client(t, endpoint.Config{BaseURL: s.URL}), request()); err != nil {
 		t.Fatal(err)
 	}
 }

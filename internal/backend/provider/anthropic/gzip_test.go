@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"testing"
 
-	"github.com/hew-agent/hew/internal/backend/provider/anthropic"
+	"github.com/hew-agent/hew/internal/backend/provider/endpoint"
 )
 
 // TestCompressedAnswer: a gateway that compresses unasked, or only says so, is understood like any other.
@@ -27,11 +27,11 @@ func TestCompressedAnswer(t *testing.T) {
 			w.Header().Set("Content-Type", "text/event-stream")
 			_, _ = io.WriteString(w, stream)
 		})
-		got, err := collect(t.Context(), client(t, anthropic.Config{BaseURL: s.URL}), request())
+		got, err := collect(t.Context(), client(t, endpoint.Config{BaseURL: s.URL}), request())
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, err := collect(t.Context(), client(t, anthropic.Config{BaseURL: plain.URL}), request())
+		want, err := collect(t.Context(), client(t, endpoint.Config{BaseURL: plain.URL}), request())
 		if err != nil {
 			t.Fatal(err)
 		}

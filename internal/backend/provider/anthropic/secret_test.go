@@ -16,6 +16,7 @@ import (
 
 	"github.com/hew-agent/hew/internal/backend/provider"
 	"github.com/hew-agent/hew/internal/backend/provider/anthropic"
+	"github.com/hew-agent/hew/internal/backend/provider/endpoint"
 )
 
 // everyText is all that an error can show.
@@ -61,13 +62,13 @@ func TestNoErrorHoldsTheKey(t *testing.T) {
 			w.WriteHeader(529)
 		},
 	} {
-		for _, style := range []anthropic.Style{anthropic.APIKey, anthropic.Bearer} {
+		for _, style := range []endpoint.Style{endpoint.APIKey, endpoint.Bearer} {
 			s := httptest.NewServer(h)
-			cl := client(t, anthropic.Config{
+			cl := client(t, endpoint.Config{
 				BaseURL: strings.Replace(s.URL, "://", "://user:pass-word-1@", 1),
-				Headers: []anthropic.Header{{Name: "X-Gate", Value: "Token " + extra}},
-				Auth: func(context.Context, string) (anthropic.Auth, error) {
-					return anthropic.Auth{Style: style, Secret: key}, nil
+				Headers: []endpoint.Header{{Name: "X-Gate", Value: "Token " + extra}},
+				Auth: func(context.Context, string) (endpoint.Auth, error) {
+					return endpoint.Auth{Style: style, Secret: key}, nil
 				},
 			})
 			_, err := collect(t.Context(), cl, request())
@@ -86,7 +87,7 @@ func TestNoErrorHoldsTheKey(t *testing.T) {
 			}
 		}
 	}
-	if text := fmt.Sprintf("%v %+v %#v %s", anthropic.Auth{Secret: key}, anthropic.Auth{Secret: key}, anthropic.Auth{Secret: key}, &anthropic.Auth{Secret: key}); strings.Contains(text, key) {
+	if text := fmt.Sprintf("%v %+v %#v %s", endpoint.Auth{Secret: key}, endpoint.Auth{Secret: key}, endpoint.Auth{Secret: key}, &endpoint.Auth{Secret: key}); strings.Contains(text, key) {
 		t.Error(text)
 	}
 }
@@ -114,10 +115,10 @@ func TestRefusedKeyIsRenewedOnce(t *testing.T) {
 			sse(w, stream)
 		})
 		var rejected []string
-		cl := client(t, anthropic.Config{BaseURL: s.URL, Auth: func(_ context.Context, r string) (anthropic.Auth, error) {
+		cl := client(t, endpoint.Config{BaseURL: s.URL, Auth: func(_ context.Context, r string) (endpoint.Auth, error) {
 			rejected = append(rejected, r)
 			calls++
-			return anthropic.Auth{Style: anthropic.APIKey, Secret: c.keys[calls-1]}, nil
+			return endpoint.Auth{Style: endpoint.APIKey, Secret: c.keys[calls-1]}, nil
 		}})
 		_, err := collect(t.Context(), cl, request())
 		var e *provider.Error
@@ -131,8 +132,8 @@ func TestRefusedKeyIsRenewedOnce(t *testing.T) {
 }
 
 func TestNoCredentialIsTyped(t *testing.T) {
-	cl := client(t, anthropic.Config{BaseURL: "http://127.0.0.1:1", Auth: func(context.Context, string) (anthropic.Auth, error) {
-		return anthropic.Auth{}, errors.New("no API key: set ANTHROPIC_API_KEY")
+	cl := client(t, endpoint.Config{BaseURL: "http://127.0.0.1:1", Auth: func(context.Context, string) (endpoint.Auth, error) {
+		return endpoint.Auth{}, errors.New("no API key: set ANTHROPIC_API_KEY")
 	}})
 	_, err := collect(t.Context(), cl, request())
 	var e *provider.Error
@@ -145,7 +146,7 @@ func TestConnectionErrorsSayWhatToDo(t *testing.T) {
 	s := httptest.NewServer(http.NotFoundHandler())
 	url := s.URL
 	s.Close()
-	_, err := collect(t.Context(), client(t, anthropic.Config{BaseURL: url}), request())
+	_, err := collect(t.Context(), client(t, endpoint.Config{BaseURL: url}), request())
 	var e *provider.Error
 	if !errors.As(err, &e) || e.Class != provider.Connection || !strings.Contains(err.Error(), "ANTHROPIC_BASE_URL") {
 		t.Errorf("%v", err)
@@ -156,7 +157,7 @@ func TestCertificates(t *testing.T) {
 	s := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { sse(w, stream) }))
 	defer s.Close()
 	s.Config.ErrorLog = nil
-	_, err := collect(t.Context(), client(t, anthropic.Config{BaseURL: s.URL}), request())
+	_, err := collect(t.Context(), client(t, endpoint.Config{BaseURL: s.URL}), request())
 	var e *provider.Error
 	if !errors.As(err, &e) || e.Class != provider.Certificate || e.Class.Retryable() || !strings.Contains(err.Error(), "NODE_EXTRA_CA_CERTS") {
 		t.Fatalf("%v", err)
@@ -172,33 +173,33 @@ func TestCertificates(t *testing.T) {
 		}
 		return ""
 	}
-	cl := client(t, anthropic.Config{BaseURL: s.URL, Network: anthropic.NetworkFromEnv(env)})
+	cl := client(t, endpoint.Config{BaseURL: s.URL, Network: endpoint.NetworkFromEnv(env)})
 	if _, err := collect(t.Context(), cl, request()); err != nil {
 		t.Error(err)
 	}
-	if _, err := anthropic.New(anthropic.Config{Network: anthropic.Network{CAFiles: []string{file + ".not"}}}); err == nil {
+	if _, err := anthropic.New(endpoint.Config{Network: endpoint.Network{CAFiles: []string{file + ".not"}}}); err == nil {
 		t.Error("a missing file of authorities was passed over")
 	}
 }
 
 func TestConfigErrors(t *testing.T) {
-	for name, c := range map[string]anthropic.Config{
+	for name, c := range map[string]endpoint.Config{
 		"base URL":   {BaseURL: "ftp://x"},
 		"no URL":     {BaseURL: "api.anthropic.com"},
 		"extra body": {ExtraBody: "{"},
 		"messages":   {ExtraBody: `{"messages":[]}`},
-		"proxy":      {Network: anthropic.Network{HTTPSProxy: "http://"}},
-		"client key": {Network: anthropic.Network{ClientCert: "/nowhere"}},
+		"proxy":      {Network: endpoint.Network{HTTPSProxy: "http://"}},
+		"client key": {Network: endpoint.Network{ClientCert: "/nowhere"}},
 	} {
 		if _, err := anthropic.New(c); err == nil {
 			t.Errorf("%s: no error", name)
 		}
 	}
-	if _, err := anthropic.ParseHeaders("A: 1\n\nbroken line\n"); err == nil {
+	if _, err := endpoint.ParseHeaders("A: 1\n\nbroken line\n"); err == nil {
 		t.Error("a broken header line was taken")
 	}
-	h, err := anthropic.ParseHeaders("A: 1\n\n B:two: three \n")
-	if err != nil || len(h) != 2 || h[1] != (anthropic.Header{Name: "B", Value: "two: three"}) {
+	h, err := endpoint.ParseHeaders("A: 1\n\n B:two: three \n")
+	if err != nil || len(h) != 2 || h[1] != (endpoint.Header{Name: "B", Value: "two: three"}) {
 		t.Errorf("%v %v", h, err)
 	}
 }
@@ -212,7 +213,7 @@ func TestAnswersWithoutAType(t *testing.T) {
 			w.Header().Set("Content-Type", "application/octet-stream")
 			_, _ = io.WriteString(w, body)
 		})
-		if _, err := collect(t.Context(), client(t, anthropic.Config{BaseURL: s.URL}), request()); err != nil {
+		if _, err := collect(t.Context(), client(t, endpoint.Config{BaseURL: s.URL}), request()); err != nil {
 			t.Errorf("%s: %v", kind, err)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/hew-agent/hew/internal/backend/provider"
 	"github.com/hew-agent/hew/internal/backend/provider/anthropic"
+	"github.com/hew-agent/hew/internal/backend/provider/endpoint"
 	"github.com/hew-agent/hew/internal/backend/provider/providertest"
 	"github.com/hew-agent/hew/internal/backend/provider/script"
 )
@@ -18,10 +19,10 @@ func TestConformanceAnthropic(t *testing.T) {
 	providertest.Run(t, func(t *testing.T, m *script.Model, p providertest.Patience) provider.Provider {
 		s := httptest.NewServer(m)
 		t.Cleanup(s.Close)
-		c, err := anthropic.New(anthropic.Config{
+		c, err := anthropic.New(endpoint.Config{
 			BaseURL: s.URL, HeaderTimeout: p.Answer, StallTimeout: p.Silence,
-			Auth: func(context.Context, string) (anthropic.Auth, error) {
-				return anthropic.Auth{Style: anthropic.APIKey, Secret: "key"}, nil
+			Auth: func(context.Context, string) (endpoint.Auth, error) {
+				return endpoint.Auth{Style: endpoint.APIKey, Secret: "key"}, nil
 			},
 		})
 		if err != nil {

@@ -1,4 +1,4 @@
-package anthropic
+package endpoint
 
 import (
 	"context"
@@ -55,7 +55,7 @@ func isCertificate(err error) bool {
 		errors.As(err, &invalid) || errors.As(err, &roots)
 }
 
-func redirected(resp *http.Response) *provider.Error {
+func (c *Client) redirected(resp *http.Response) *provider.Error {
 	to := "nowhere"
 	if u, err := resp.Location(); err == nil {
 		to = u.Scheme + "://" + u.Host
@@ -63,14 +63,17 @@ func redirected(resp *http.Response) *provider.Error {
 	return &provider.Error{
 		Class:  provider.Protocol,
 		Status: resp.StatusCode,
-		Message: fmt.Sprintf("the endpoint redirects to %s, where the key is not sent; if that is right, set ANTHROPIC_BASE_URL to it",
-			to),
+		Message: fmt.Sprintf("the endpoint redirects to %s, where the key is not sent; if that is right, set %s to it",
+			to, c.c.Address),
 	}
 }
 
 // scrub takes every secret that the adapter knows out of e: servers echo what
 // they are sent.
 func (x *exchange) scrub(e *provider.Error) *provider.Error {
+	if fix, ok := x.c.c.Fix[e.Class]; ok {
+		e.Fix = fix
+	}
 	hide := x.c.hidden
 	if x.secret != "" {
 		hide = append([]string{x.secret}, hide...)

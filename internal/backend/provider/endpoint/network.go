@@ -1,4 +1,4 @@
-package anthropic
+package endpoint
 
 import (
 	"crypto/tls"
@@ -50,8 +50,8 @@ func NetworkFromEnv(get func(string) string) Network {
 	return n
 }
 
-// transport builds the one transport of a client.
-func (n Network) transport() (*http.Transport, error) {
+// Transport builds a transport that keeps to n.
+func (n Network) Transport() (*http.Transport, error) {
 	conf, err := n.tls()
 	if err != nil {
 		return nil, err

@@ -1,11 +1,12 @@
-// Package anthropic is the adapter for the Anthropic Messages API.
+// Package endpoint sends requests to a model API over HTTP and reads what it answers; a Dialect is the wire format.
 //
-// Any endpoint that speaks the API will do; what differs between them is configuration.
-package anthropic
+// It owns what all APIs have in common: the proxy and the certificates, one
+// fresh credential after a 401, redirects, time-outs, watchdogs over streams,
+// and errors without secrets.
+package endpoint
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -18,13 +19,8 @@ import (
 	"github.com/hew-agent/hew/internal/backend/provider/messages"
 )
 
-// Defaults of an endpoint.
-const (
-	DefaultBaseURL    = "https://api.anthropic.com"
-	DefaultAPIVersion = "2023-06-01"
-	// DefaultHeaderTimeout is the time to the first byte of an answer (API_TIMEOUT_MS).
-	DefaultHeaderTimeout = 600 * time.Second
-)
+// DefaultHeaderTimeout is the time to the first byte of an answer (API_TIMEOUT_MS).
+const DefaultHeaderTimeout = 600 * time.Second
 
 // Style is the way in which a credential is sent.
 type Style int
@@ -50,9 +46,9 @@ func (Auth) String() string { return "[credential]" }
 // GoString hides the secret.
 func (Auth) GoString() string { return "[credential]" }
 
-// Config describes one endpoint. Only Auth is needed.
+// Config describes one endpoint. Only BaseURL is needed.
 type Config struct {
-	// BaseURL may hold a path; "/v1/messages" is added to it.
+	// BaseURL may hold a path; the Dialect's paths are added to it.
 	BaseURL    string
 	APIVersion string
 	// Version is hew's own, for the User-Agent.
@@ -61,6 +57,9 @@ type Config struct {
 	// it is the secret that was refused, and a source that can renew itself
 	// returns another one. nil sends no credential.
 	Auth func(ctx context.Context, rejected string) (Auth, error)
+	// Sign is the last to see a request, with its whole body: it adds what proves
+	// who sends it. nil adds nothing. Errors are of class Credential.
+	Sign func(ctx context.Context, r *http.Request, body []byte) error
 	// Headers are sent with each request, Betas in the header anthropic-beta.
 	Headers []Header
 	Betas   []string
@@ -70,8 +69,38 @@ type Config struct {
 	// silence between two pieces of it. 0 means the default, < 0 no bound.
 	HeaderTimeout, StallTimeout time.Duration
 	Network                     Network
+	// Fix says what a person can do about failures of a class, in the words of
+	// this way to the model; a class without an entry has provider's own advice.
+	Fix map[provider.Class]string
+	// Address names the variable that holds BaseURL, for error texts.
+	Address string
 	// Now is the clock for retry-after dates; nil is time.Now.
 	Now func() time.Time
+}
+
+// Dialect is a wire format.
+type Dialect interface {
+	// Request is the path, below the base URL, and the body for r.
+	Request(r *provider.Request) (path string, b *messages.Body, err error)
+	// Header adds the headers of the API and of the credential.
+	Header(h http.Header, a Auth, r *provider.Request)
+	// Reply starts the reading of an answer to r. kind is the media type of the
+	// answer, "" when the endpoint named none.
+	Reply(c messages.Config, r *provider.Request, kind string) Reply
+	// Classify types an answer that is not a success.
+	Classify(status int, h http.Header, body []byte, now time.Time) *provider.Error
+}
+
+// Reply reads one answer. Its methods return messages.ErrStopped when the
+// consumer has left, otherwise a *provider.Error.
+type Reply struct {
+	// Feed takes the next bytes of a stream, End what is left when it has ended;
+	// Whole takes an answer in one piece.
+	Feed  func(chunk []byte) error
+	End   func() error
+	Whole func(body []byte) error
+	// Ended tells whether the reply is complete.
+	Ended func() bool
 }
 
 // Header is one extra HTTP header.
@@ -95,53 +124,40 @@ func ParseHeaders(s string) ([]Header, error) {
 	return out, nil
 }
 
-// Client is a provider.Provider and provider.Counter for one endpoint. It is
-// safe for concurrent use and keeps its connections.
+// Client is a provider.Provider for one endpoint. It is safe for concurrent use
+// and keeps its connections.
 type Client struct {
 	c        Config
-	messages string
-	count    string
+	dialect  Dialect
+	base     *url.URL
 	host     string
 	loopback bool
-	encoder  *messages.Encoder
 	http     *http.Client
 	hidden   []string // secrets of the configuration itself
 }
 
 // New checks the configuration. It makes no connection.
-func New(c Config) (*Client, error) {
+func New(c Config, d Dialect) (*Client, error) {
 	setDefaults(&c)
 	base, err := url.Parse(strings.TrimRight(c.BaseURL, "/"))
 	if err != nil || base.Host == "" || base.Scheme != "http" && base.Scheme != "https" {
-		return nil, errors.New("base URL of the model API is not an http(s) address: check ANTHROPIC_BASE_URL")
+		return nil, fmt.Errorf("base URL of the model API is not an http(s) address: check %s", c.Address)
 	}
-	extra, err := messages.ParseExtra(c.ExtraBody)
-	if err != nil {
-		return nil, err
-	}
-	transport, err := c.Network.transport()
+	transport, err := c.Network.Transport()
 	if err != nil {
 		return nil, err
 	}
 	cl := &Client{
-		c:        c,
-		messages: base.JoinPath("v1/messages").String(),
-		count:    base.JoinPath("v1/messages/count_tokens").String(),
-		host:     base.Host,
-		loopback: isLoopback(base.Hostname()),
-		encoder:  messages.NewEncoder(extra),
-		http:     &http.Client{Transport: transport, CheckRedirect: sameHost},
+		c: c, dialect: d, base: base, host: base.Host, loopback: isLoopback(base.Hostname()),
+		http: &http.Client{Transport: transport, CheckRedirect: sameHost},
 	}
 	cl.hide(base)
 	return cl, nil
 }
 
 func setDefaults(c *Config) {
-	if c.BaseURL == "" {
-		c.BaseURL = DefaultBaseURL
-	}
-	if c.APIVersion == "" {
-		c.APIVersion = DefaultAPIVersion
+	if c.Address == "" {
+		c.Address = "the base URL"
 	}
 	if c.Version == "" {
 		c.Version = "unknown"
@@ -183,8 +199,9 @@ func sameHost(r *http.Request, via []*http.Request) error {
 }
 
 // request builds the HTTP request for a body.
-func (c *Client) request(ctx context.Context, to string, b *messages.Body, a Auth, r *provider.Request) (*http.Request, error) {
-	hr, err := http.NewRequestWithContext(ctx, http.MethodPost, to, b.Reader())
+func (x *exchange) request(path string, b *messages.Body, a Auth) (*http.Request, error) {
+	c := x.c
+	hr, err := http.NewRequestWithContext(x.ctx, http.MethodPost, c.join(path), b.Reader())
 	if err != nil {
 		return nil, fmt.Errorf("build request: %w", err)
 	}
@@ -194,25 +211,38 @@ func (c *Client) request(ctx context.Context, to string, b *messages.Body, a Aut
 	h["Content-Type"] = []string{"application/json"}
 	h["Accept"] = []string{"text/event-stream, application/json"}
 	h["User-Agent"] = []string{"hew/" + c.c.Version}
-	h["Anthropic-Version"] = []string{c.c.APIVersion}
-	betas := append(append([]string(nil), c.c.Betas...), a.Betas...)
-	if len(betas) > 0 {
-		h["Anthropic-Beta"] = []string{strings.Join(betas, ",")}
-	}
-	switch a.Style {
-	case NoKey:
-	case APIKey:
-		h["X-Api-Key"] = []string{a.Secret}
-	case Bearer:
-		h["Authorization"] = []string{"Bearer " + a.Secret}
-	}
-	for _, x := range c.c.Headers {
-		h.Set(x.Name, x.Value)
+	c.dialect.Header(h, a, x.r)
+	for _, e := range c.c.Headers {
+		h.Set(e.Name, e.Value)
 	}
 	if c.loopback {
-		c.testHeaders(h, r)
+		c.testHeaders(h, x.r)
+	}
+	if c.c.Sign == nil {
+		return hr, nil
+	}
+	if err := c.c.Sign(x.ctx, hr, b.Bytes()); err != nil {
+		return nil, x.unsigned(err)
 	}
 	return hr, nil
+}
+
+// unsigned is the error for a request that could not be signed.
+func (x *exchange) unsigned(err error) error {
+	if x.caller.Err() != nil {
+		return x.caller.Err()
+	}
+	return &provider.Error{Class: provider.Credential, Message: err.Error(), Err: err}
+}
+
+// join puts a path, with its query and its escapes, behind the base URL.
+func (c *Client) join(path string) string {
+	u := *c.base
+	path, query, _ := strings.Cut(path, "?")
+	if query != "" {
+		u.RawQuery = query
+	}
+	return u.JoinPath(path).String()
 }
 
 // The headers that a scripted model on loopback is told hew's intent by.
@@ -230,23 +260,24 @@ func (c *Client) testHeaders(h http.Header, r *provider.Request) {
 	}
 }
 
-// CountTokens asks the endpoint for the size of r in tokens.
-func (c *Client) CountTokens(ctx context.Context, r *provider.Request) (int, error) {
+// Ask makes one request that is answered in one piece, which read takes.
+func (c *Client) Ask(ctx context.Context, r *provider.Request, path string, b *messages.Body, read func(body []byte) error) error {
 	x := c.newExchange(ctx, r)
 	defer x.close()
-	resp, err := x.open(c.count, messages.EncodeCount(r))
+	resp, err := x.open(path, b)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	body, err := x.readAll(resp.Body, maxWhole)
 	if err != nil {
-		return 0, err
+		return err
 	}
-	var out struct {
-		N *int `json:"input_tokens"`
-	}
-	if json.Unmarshal(body, &out) != nil || out.N == nil {
-		return 0, x.scrub(messages.NotAPI(resp.StatusCode, body))
-	}
-	return *out.N, nil
+	return x.decodeError(read(body))
+}
+
+// MessagesReply reads the server-sent events of a Messages API.
+func MessagesReply(c messages.Config) Reply {
+	d := messages.NewDecoder(c)
+	split := messages.NewSplitter(d.Event)
+	return Reply{Feed: split.Feed, End: split.End, Whole: d.Whole, Ended: d.Ended}
 }

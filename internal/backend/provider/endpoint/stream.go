@@ -1,4 +1,4 @@
-package anthropic
+package endpoint
 
 import (
 	"bytes"
@@ -77,18 +77,21 @@ func (x *exchange) watch(d time.Duration, cause error) *time.Timer {
 }
 
 func (x *exchange) run(yield func(provider.Part) bool) error {
-	body := x.c.encoder.Encode(x.r)
+	path, body, err := x.c.dialect.Request(x.r)
+	if err != nil {
+		return x.decodeError(err)
+	}
 	provider.ReportSent(x.caller, int(body.Len()))
-	resp, err := x.open(x.c.messages, body)
+	resp, err := x.open(path, body)
 	if err != nil {
 		return err
 	}
-	d := messages.NewDecoder(messages.Config{
-		RequestID: requestID(resp.Header), Events: x.r.Events, Yield: yield,
-	})
 	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	d := x.c.dialect.Reply(messages.Config{
+		RequestID: requestID(resp.Header), Events: x.r.Events, Yield: yield,
+	}, x.r, kind)
 	switch kind {
-	case "text/event-stream":
+	case "text/event-stream", "application/vnd.amazon.eventstream":
 		return x.events(resp, d)
 	case "application/json":
 		return x.whole(resp, d, nil)
@@ -132,7 +135,11 @@ func (x *exchange) auth(rejected string) (Auth, error) {
 }
 
 func (x *exchange) send(to string, b *messages.Body, a Auth) (*http.Response, error) {
-	hr, err := x.c.request(x.ctx, to, b, a, x.r)
+	hr, err := x.request(to, b, a)
+	var e *provider.Error
+	if errors.As(err, &e) {
+		return nil, x.scrub(e)
+	}
 	if err != nil {
 		return nil, x.scrub(&provider.Error{Class: provider.Protocol, Message: err.Error()})
 	}
@@ -157,13 +164,13 @@ func (x *exchange) success(resp *http.Response, err error) (*http.Response, erro
 		return resp, nil
 	}
 	if resp.StatusCode/100 == 3 {
-		return nil, x.scrub(redirected(resp))
+		return nil, x.scrub(x.c.redirected(resp))
 	}
 	body, err := x.readAll(resp.Body, maxErrorBody)
 	if err != nil && x.caller.Err() != nil {
 		return nil, err
 	}
-	return nil, x.scrub(messages.Classify(resp.StatusCode, resp.Header, body, x.c.c.Now()))
+	return nil, x.scrub(x.c.dialect.Classify(resp.StatusCode, resp.Header, body, x.c.c.Now()))
 }
 
 // read is one Read under the stall watchdog. The watchdog sleeps while the
@@ -176,15 +183,14 @@ func (x *exchange) read(r io.Reader, p []byte, guard *time.Timer) (int, error) {
 	return r.Read(p)
 }
 
-func (x *exchange) events(resp *http.Response, d *messages.Decoder) error {
-	split := messages.NewSplitter(d.Event)
+func (x *exchange) events(resp *http.Response, d Reply) error {
 	guard := x.watch(-1, errStalled)
 	defer guard.Stop()
 	buf := make([]byte, readBuffer)
 	for {
 		n, err := x.read(resp.Body, buf, guard)
 		if n > 0 {
-			if err := split.Feed(buf[:n]); err != nil {
+			if err := d.Feed(buf[:n]); err != nil {
 				return x.decodeError(err)
 			}
 		}
@@ -193,17 +199,17 @@ func (x *exchange) events(resp *http.Response, d *messages.Decoder) error {
 			return nil
 		}
 		if err != nil {
-			return x.cut(resp, d, split, err)
+			return x.cut(resp, d, err)
 		}
 	}
 }
 
 // cut ends a stream that was not complete when reading failed with cause.
-func (x *exchange) cut(resp *http.Response, d *messages.Decoder, split *messages.Splitter, cause error) error {
+func (x *exchange) cut(resp *http.Response, d Reply, cause error) error {
 	if x.caller.Err() != nil {
 		return x.caller.Err()
 	}
-	if err := split.End(); err != nil {
+	if err := d.End(); err != nil {
 		return x.decodeError(err)
 	}
 	if d.Ended() {
@@ -256,7 +262,7 @@ type readerFunc func([]byte) (int, error)
 func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
 // whole takes a reply in one piece; head is what was read of it already.
-func (x *exchange) whole(resp *http.Response, d *messages.Decoder, head []byte) error {
+func (x *exchange) whole(resp *http.Response, d Reply, head []byte) error {
 	body, err := x.readAll(io.MultiReader(bytes.NewReader(head), resp.Body), maxWhole)
 	if err != nil {
 		return err
@@ -265,7 +271,7 @@ func (x *exchange) whole(resp *http.Response, d *messages.Decoder, head []byte) 
 }
 
 // guess looks at the first bytes of an answer whose type says nothing.
-func (x *exchange) guess(resp *http.Response, d *messages.Decoder) error {
+func (x *exchange) guess(resp *http.Response, d Reply) error {
 	head, err := x.head(resp.Body)
 	if err != nil {
 		return err
