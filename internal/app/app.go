@@ -94,6 +94,7 @@ func commands() []command {
 		{"config", "lint [--json]", "say what is wrong in settings, hooks and permission rules", runConfig, false},
 		{"memory", "list [--json]|path", "list the instruction files and notes of this folder and why each is read or not; say where the notes are", runMemory, false},
 		{"team", "status [TEAM] [--json]", "show the members and tasks of teams of several hew processes", runTeam, false},
+		{"agents", "list [--json]", "list the agents of this folder, where each comes from and what is wrong with it", runAgents, false},
 		{"skills", "list [--json]", "list the skills and custom commands of this folder, where each comes from and what is wrong with it", runSkills, false},
 		{"trust", "[list] [--json]|accept|forget", "show what this folder would run or be granted, and agree to it or take that back", runTrust, false},
 		{"mcp", "add|list|get|remove|approve|login|serve|…", "show and change MCP servers, log in to them; or be one", runMCP, true},

@@ -54,7 +54,7 @@ func (c *child) tools() error {
 			pool = append(pool, t)
 		}
 	}
-	c.pool = c.filtered(c.parents(pool))
+	c.pool = c.bounded(c.filtered(c.parents(pool)))
 	slices.SortStableFunc(c.pool, func(x, y tool.Tool) int { return strings.Compare(x.Spec().Name, y.Spec().Name) })
 	return c.usable()
 }

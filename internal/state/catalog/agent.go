@@ -46,6 +46,11 @@ type Agent struct {
 	Bare bool
 	// OneShot tells that it cannot be talked to after its report.
 	OneShot bool
+	// Setting is the one key of settings files that it may change, "" for no bound;
+	// Verdict tells that its report ends with a JSON object that programs read.
+	// Both are of hew's own agents only.
+	Setting string
+	Verdict bool
 	// Held tells that the file stands in a repository that nobody trusts yet:
 	// its servers and hooks do not count.
 	Held bool
@@ -105,8 +110,12 @@ func (k *Catalog) agentsOf(order []Scope) {
 
 // addAgent keeps the first of a name: places are read from the strongest on.
 func (k *Catalog) addAgent(a *Agent) {
-	if a != nil && k.Agent(a.Name) == nil {
+	switch {
+	case a == nil:
+	case k.Agent(a.Name) == nil:
 		k.Agents = append(k.Agents, a)
+	default:
+		k.HiddenAgents = append(k.HiddenAgents, a)
 	}
 }
 

@@ -105,6 +105,8 @@ type Catalog struct {
 
 	// Hidden are skills that a stronger one of their name hides.
 	Hidden []*Skill
+	// HiddenAgents are agents that a stronger one of their name hides.
+	HiddenAgents []*Agent
 
 	c      Config
 	skills map[string]*Skill

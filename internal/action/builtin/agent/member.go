@@ -418,12 +418,18 @@ func (m *member) did() string {
 }
 
 func (m *member) facts(words string) json.RawMessage {
-	return msg.Encode(map[string]any{
+	facts := map[string]any{
 		"status": "completed", "agentId": m.task.ID, "content": []map[string]string{{"type": "text", "text": words}},
 		"totalToolUseCount": m.work.calls, "totalDurationMs": m.took.Milliseconds(), "totalTokens": m.work.tokens,
 		"usage": m.work.usage, "toolStats": m.work.tools, "terminalReason": m.end.Reason, "agentType": m.kind(),
 		"worktreePath": m.rest.Worktree, "worktreeBranch": m.rest.Branch,
-	})
+	}
+	if k := m.task.Kind; k != nil && k.Verdict {
+		if v := verdict(words); v != nil {
+			facts["verdict"] = v
+		}
+	}
+	return msg.Encode(facts)
 }
 
 func (m *member) partial() string {
