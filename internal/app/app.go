@@ -96,6 +96,7 @@ func commands() []command {
 		{"team", "status [TEAM] [--json]", "show the members and tasks of teams of several hew processes", runTeam, false},
 		{"agents", "list [--json]", "list the agents of this folder, where each comes from and what is wrong with it", runAgents, false},
 		{"skills", "list [--json]", "list the skills and custom commands of this folder, where each comes from and what is wrong with it", runSkills, false},
+		{"statusline", "[--json] [SESSION]", "run your status line command once, or with --json print what it reads", runStatusLine, false},
 		{"trust", "[list] [--json]|accept|forget", "show what this folder would run or be granted, and agree to it or take that back", runTrust, false},
 		{"mcp", "add|list|get|remove|approve|login|serve|…", "show and change MCP servers, log in to them; or be one", runMCP, true},
 		{"plugin", "install|list|update|validate|marketplace|…", "install plugins and marketplaces, switch them, check one; alone it shows more", runPlugin, false},

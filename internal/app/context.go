@@ -49,7 +49,7 @@ func runContext(e Env, args []string) error {
 func openWindow(e Env, o *Options) (*wiring.Conversation, error) {
 	w := wiring.Options{
 		Version: Version(), Entrypoint: "sdk-cli", Environ: e.Environ, Cwd: e.Dir, Root: e.UID == 0, NoPersist: true,
-		Resume: o.Resume, Continue: o.Resume == "", Model: o.Model, Bare: o.Bare, AutoCompact: o.AutoCompact,
+		Resume: o.Resume, Continue: o.Resume == "", Model: o.Model, Effort: o.Effort, Bare: o.Bare, AutoCompact: o.AutoCompact,
 		Tools: ruleList(o.Tools), ToolsGiven: o.Given("tools"), Disallowed: ruleList(o.Disallowed), Allowed: ruleList(o.Allowed),
 		AddDirs: o.AddDirs, Mode: o.Mode, Settings: o.Settings, Sources: o.Sources, Consent: o.consent(),
 		Notice: func(s string) { fmt.Fprintln(e.Stderr, "hew: "+s) },

@@ -43,7 +43,7 @@ type ListedAgent struct {
 // AgentList is what a folder offers, and what is wrong with it.
 type AgentList struct {
 	Agents   []ListedAgent `json:"agents"`
-	Problems []string   `json:"problems"`
+	Problems []string      `json:"problems"`
 }
 
 // ListAgents lists the agents that a session in o.Cwd has. It changes nothing.

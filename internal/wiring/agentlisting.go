@@ -17,6 +17,8 @@ type agentListing struct {
 	// offers tells whether the model sees a tool, gate judges which agents.
 	offers func(tool.Spec) bool
 	gate   func() *gate.Gate
+	// main tells that it is the main conversation's.
+	main bool
 }
 
 // Name is the source's word for programs.
@@ -27,7 +29,7 @@ func (agentListing) Class() prompt.Class { return prompt.Reloadable }
 
 // agentListing is that of the main conversation.
 func (b *build) agentListing() agentListing {
-	return agentListing{b, b.offers, func() *gate.Gate { return b.gateRef }}
+	return agentListing{b, b.offers, func() *gate.Gate { return b.gateRef }, true}
 }
 
 // Delta lists the agents while the tool that starts them is offered.
@@ -42,7 +44,7 @@ func (l agentListing) items() []prompt.Item {
 	}
 	var s strings.Builder
 	for _, a := range b.crew.kinds().Agents {
-		if !denied(l.gate().Snapshot(), a.Name) {
+		if !denied(l.gate().Snapshot(), a.Name) && (!l.main || b.spawns(a.Name)) {
 			s.WriteString("- " + a.Name + ": " + strings.Join(strings.Fields(a.Description), " ") + "\n")
 		}
 	}

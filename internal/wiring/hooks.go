@@ -75,6 +75,9 @@ func (b *build) listen(ctx context.Context, specs []tool.Spec) {
 	if b.o.HostHooks != nil {
 		h.hostHooks(b.o.HostHooks)
 	}
+	if b.main != nil && b.main.Hooks != nil {
+		h.d.Register(hook.Source{Scope: hook.AgentFile, File: b.main.Origin.File, Hooks: b.main.Hooks, Held: b.main.Held})
+	}
 	h.files = watch(b.settings)
 	b.hooks = h
 	b.conv.close = append(b.conv.close, func() error { return h.end(ctx) })

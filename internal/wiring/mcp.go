@@ -46,7 +46,7 @@ type servers struct {
 func (b *build) serverConfig() server.Config {
 	return server.Config{
 		Settings: b.settingsConfig, Values: b.settings, Trust: b.trust.Level, Flags: b.o.Servers, Strict: b.o.StrictServers || b.o.Bare,
-		Extra: slices.Concat(b.editorServers(), b.pluginServers()), Ask: b.o.AskServers,
+		Extra: slices.Concat(b.editorServers(), b.pluginServers(), b.agentServers()), Ask: b.o.AskServers,
 	}
 }
 

@@ -154,6 +154,9 @@ func (b *build) mode(p settings.Permissions) (policy.Mode, error) {
 		b.notice("the permission mode auto is " + why + "; the run uses the mode manual")
 		m = policy.Default
 	}
+	if b.main != nil && name == p.DefaultMode {
+		m = overridden(m, b.main, "", modes{bypass: b.o.AllowSkip, auto: noAuto(p) == ""})
+	}
 	if m == policy.Bypass {
 		if b.torn {
 			return "", errors.New("bypassPermissions is refused while a file of managed settings cannot be read, because it may forbid it; have it mended, or use another --permission-mode")

@@ -31,12 +31,12 @@ func (b *build) slash(ctx context.Context) *command.Book {
 		p.Compact = b.compact
 	}
 	if b.o.NoCommands {
-		return command.New(command.Config{Submit: b.mcp.mentioning(e.Submit)})
+		return command.New(command.Config{Submit: b.mcp.mentioning(b.opening(e.Submit))})
 	}
 	book = command.New(command.Config{
 		Builtin: command.Builtin(p, func() []command.Command { return book.List() }),
 		Custom:  b.custom,
-		Submit:  b.craft.submitting(b.mcp.mentioning(e.Submit)), Record: func(c event.CommandRan) error { return e.Note(c) },
+		Submit:  b.craft.submitting(b.mcp.mentioning(b.opening(e.Submit))), Record: func(c event.CommandRan) error { return e.Note(c) },
 	})
 	return book
 }

@@ -103,7 +103,7 @@ func (s *subagents) config(h homeOf, tasks *task.List) agent.Config {
 	return agent.Config{
 		Kinds: func() []*catalog.Agent { return s.kinds().Agents },
 		Offered: func(kind string) bool {
-			return !denied(h.gate().Snapshot(), kind)
+			return !denied(h.gate().Snapshot(), kind) && (h.depth > 0 || b.spawns(kind))
 		},
 		Spawn:  func(ctx context.Context, t agent.Task) (agent.Child, error) { return s.spawn(ctx, h, t) },
 		Revive: func(ctx context.Context, id string) (agent.Child, agent.Task, error) { return s.revive(ctx, h, id) },

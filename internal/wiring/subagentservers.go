@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"slices"
 	"strings"
 
 	"github.com/hew-agent/hew/internal/action/builtin/mcptool"
@@ -54,16 +53,12 @@ func (c *child) connect(ctx context.Context) error {
 		return nil
 	}
 	cfg := b.serverConfig()
-	cfg.Flags, cfg.Extra = nil, nil
-	for _, name := range slices.Sorted(maps.Keys(own)) {
-		e, err := mcp.ParseEntry(name, own[name])
-		if err != nil {
-			b.notice(fmt.Sprintf("agent %s: %v", c.kind(), err))
-			continue
-		}
-		e.Scope = mcp.ScopeAgent
-		cfg.Extra = append(cfg.Extra, e)
+	cfg.Flags = nil
+	entries, faults := entriesOf(own)
+	for _, f := range faults {
+		b.notice(fmt.Sprintf("agent %s: %v", c.kind(), f))
 	}
+	cfg.Extra = entries
 	found, _, err := server.Discover(cfg)
 	if err != nil {
 		return fmt.Errorf("the servers of agent %s: %w", c.kind(), err)

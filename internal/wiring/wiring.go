@@ -240,6 +240,7 @@ type build struct {
 	shapers        *compact.Config // nil when nothing is shaped
 	defs           *definitions
 	away           *mainTree          // moves into worktrees; nil where there is none
+	drawn          *statusFacts       // nil without a status line
 	asksCode       tool.Tool          // asks language servers; nil without one
 	diagnoses      prompt.Source      // what they find; nil as asksCode
 	skills         *skills            // nil when they are switched off
@@ -338,7 +339,7 @@ func (b *build) open(ctx context.Context) (*Conversation, error) {
 	b.gateRef = b.gate(snapshot)
 	cfg := engine.Config{
 		Session: b.id, Place: b.place, Model: model, Tools: tools, More: b.mcp.tools, Gate: b.gateRef,
-		MaxTurns: b.o.MaxTurns, Limits: engine.Limits{USD: b.o.MaxBudget, OutputTokens: b.o.TaskBudget},
+		MaxTurns: b.maxTurns(), Limits: engine.Limits{USD: b.o.MaxBudget, OutputTokens: b.o.TaskBudget},
 		Deferral: b.deferral(), Sources: b.sources(ctx), Tasks: b.taskChanges, Interactive: b.o.Interactive, Events: b.o.Events, Trace: b.o.Trace,
 		Concurrency: b.number("CLAUDE_CODE_MAX_TOOL_USE_CONCURRENCY"),
 		Now:         b.o.Now, Sleep: b.o.Sleep, Jitter: b.o.Jitter, NewID: b.o.NewID,
@@ -353,6 +354,7 @@ func (b *build) open(ctx context.Context) (*Conversation, error) {
 	b.shaping(&cfg)
 	b.checkpoints(&cfg)
 	b.hear(&cfg)
+	b.follow(ctx, &cfg)
 	b.conv.Engine, b.conv.build = engine.New(cfg), b
 	b.conv.Commands = b.slash(ctx)
 	b.conv.Additional = b.place.Roots[1:]
