@@ -198,7 +198,12 @@ func (t *tree) leave(ctx context.Context, rest agent.Rest) agent.Rest {
 		return rest
 	}
 	if t.t.Lost() {
-		return add("Its worktree " + t.t.Dir + " was removed while it ran; what was not committed there is gone. Its branch was " + t.t.Branch + ".")
+		_ = t.t.Unlock(ctx, t.s.git) // so that git's own prune takes the record away
+		text := "Its worktree " + t.t.Dir + " was removed while it ran; what was not committed there is gone. Its branch was " + t.t.Branch + "."
+		if fsys.KindOf(t.t.Dir) != fsys.KindMissing {
+			text += " What lies at that place now came later and is no worktree."
+		}
+		return add(text)
 	}
 	changed, err := t.t.Changed(ctx, t.s.git)
 	if err := t.t.Unlock(ctx, t.s.git); err != nil {

@@ -48,6 +48,8 @@ type Config struct {
 	// Save writes a lasting answer to the settings file of its destination. Optional.
 	Save  func(event.Suggestion) error
 	NewID func() string
+
+	patient bool // see ChildConfig
 }
 
 // Gate admits calls. It is safe for concurrent use.

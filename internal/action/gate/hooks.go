@@ -91,6 +91,9 @@ type answered struct {
 // counts and the other question is withdrawn. It returns when both have ended.
 // A nil asker leaves the hooks alone; ok is false when nobody answers.
 func (g *Gate) answer(ctx context.Context, p tool.Planned, q event.Question, asker Asker, emit func(event.Body)) (a answered, ok bool) {
+	if g.c.patient && asker != nil {
+		return g.inTurn(ctx, p, q, asker, emit), true
+	}
 	both, cancel := context.WithCancel(ctx)
 	defer cancel()
 	hooked := make(chan answered, 1)
@@ -115,6 +118,18 @@ func (g *Gate) answer(ctx context.Context, p tool.Planned, q event.Question, ask
 		return a, true
 	}
 	return answered{event.Answer{Behavior: tool.Deny, Message: failed(ctx, err)}, person}, true
+}
+
+// inTurn asks the hooks and then, when none of them answers, the person.
+func (g *Gate) inTurn(ctx context.Context, p tool.Planned, q event.Question, asker Asker, emit func(event.Body)) answered {
+	if a, ok := g.requested(ctx, p, q.Suggestions, emit); ok {
+		return answered{a, hooks}
+	}
+	said, err := asker.Ask(ctx, q)
+	if err != nil {
+		said = event.Answer{Behavior: tool.Deny, Message: failed(ctx, err)}
+	}
+	return answered{said, person}
 }
 
 // requested asks the hooks. What only a person can say, such as the choice
