@@ -96,6 +96,7 @@ var table = []pkg{
 	{"internal/wiring", surface, nil},
 
 	{"internal/app", app, nil},
+	{".", app, nil},
 	{"cmd/hew", command, nil},
 	{"cmd/fakemodel", command, nil},
 

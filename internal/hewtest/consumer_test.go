@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strconv"
@@ -29,6 +28,12 @@ type reader struct {
 
 func (w *world) reader(args ...string) *reader {
 	w.t.Helper()
+	return w.readerOf(nil, args...)
+}
+
+// readerOf is reader with something on standard input.
+func (w *world) readerOf(stdin io.Reader, args ...string) *reader {
+	w.t.Helper()
 	path, err := exec.LookPath("hew")
 	if err != nil {
 		w.t.Fatal(err)
@@ -38,7 +43,7 @@ func (w *world) reader(args ...string) *reader {
 		w.t.Fatal(err)
 	}
 	r := &reader{cmd: exec.Command(path, args...), out: out, buf: bufio.NewReader(out)}
-	r.cmd.Dir, r.cmd.Env, r.cmd.Stdout = w.proj, w.env, in
+	r.cmd.Dir, r.cmd.Env, r.cmd.Stdin, r.cmd.Stdout = w.proj, w.env, stdin, in
 	if err := errors.Join(r.cmd.Start(), in.Close()); err != nil {
 		w.t.Fatal(err)
 	}
@@ -225,57 +230,4 @@ func inOrder(batch []string) []string {
 	}
 	slices.Sort(ids)
 	return slices.Compact(ids)
-}
-
-// TestTraceIsTheSame is row LP-28 and this part of Q-2: the same script gives
-// the same normalised trace twice, and in each output format.
-func TestTraceIsTheSame(t *testing.T) {
-	sc := &script.Scenario{Capture: map[string]string{"cwd": `(?m)^\s*Working directory: (.+)$`}, Steps: []script.Step{
-		{Reply: []script.Reply{
-			{Thinking: "first look"},
-			{Text: "I look."},
-			{Tool: "Read", Input: []byte(`{"file_path":"{{cwd}}/a.txt"}`)},
-			{Tool: "Read", Input: []byte(`{"file_path":"{{cwd}}/none.txt"}`)},
-			{Tool: "Bash", Input: []byte(`{"command":"touch refused"}`)},
-			{Tool: "Edit", Input: []byte(`{"file_path":"{{cwd}}/a.txt","old_string":"alpha","new_string":"beta"}`)},
-		}},
-		{Fault: &script.Fault{Do: "status", Status: 529, Message: "busy", Headers: map[string]string{"retry-after-ms": "1"}}},
-		{Reply: []script.Reply{{Text: "half"}, {Text: "cut off"}}, Fault: &script.Fault{Do: "cut", At: "in:2"}},
-		{Reply: []script.Reply{{Tool: "Teleport", Input: []byte(`{}`)}, {Tool: "Bash", Input: []byte(`{"command":"cat a.txt"}`)}}},
-		{Reply: []script.Reply{{Text: "Done."}}},
-	}}
-	var want string
-	for i, format := range []string{"text", "text", "json", "stream-json"} {
-		w := newWorld(t, sc)
-		if err := os.WriteFile(filepath.Join(w.proj, "a.txt"), []byte("alpha\n"), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		trace := filepath.Join(w.home, "trace.jsonl")
-		args := []string{"-p", "go", "--permission-mode", "acceptEdits", "--trace", trace, "--output-format", format}
-		if format == "stream-json" {
-			args = append(args, "--verbose")
-		}
-		r := w.reader(args...)
-		if _, err := io.Copy(io.Discard, r.buf); err != nil {
-			t.Fatal(err)
-		}
-		if err := r.cmd.Wait(); err != nil {
-			t.Fatal(err)
-		}
-		if err := w.model.Done(); err != nil {
-			t.Fatal(err)
-		}
-		got := normal(t, w, trace)
-		if i == 0 {
-			want = got
-			for _, kind := range []string{"turn", "model_call", "decision", "tool_start", "tool_stop", "retry", "done"} {
-				if !strings.Contains(got, fmt.Sprintf(`"kind":%q`, kind)) {
-					t.Errorf("the trace has no line of kind %s:\n%s", kind, got)
-				}
-			}
-		}
-		if got != want {
-			t.Errorf("run %d (%s) has the trace\n%s\nwant\n%s", i, format, got, want)
-		}
-	}
 }

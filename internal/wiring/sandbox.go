@@ -44,7 +44,11 @@ func (b *build) confine(ctx context.Context) error {
 	for _, k := range keys.Ignored {
 		b.notice(k.Key + " has no effect: " + k.Why)
 	}
-	box, err := b.openBox(ctx, keys, b.askHost)
+	var box *sandbox.Sandbox
+	err := errEmbedded
+	if !b.o.Embedded {
+		box, err = b.openBox(ctx, keys, b.askHost)
+	}
 	if err != nil {
 		if keys.FailIfUnavailable {
 			return fmt.Errorf("sandbox.failIfUnavailable is set and commands cannot be confined: %w", err)
@@ -59,6 +63,9 @@ func (b *build) confine(ctx context.Context) error {
 	b.conv.close = append(b.conv.close, box.Close)
 	return nil
 }
+
+// errEmbedded: the sandbox starts hew's own program inside.
+var errEmbedded = errors.New("a program that holds hew as a library has no sandbox; let it start hew instead")
 
 // wrap is the shell's seam, nil without a sandbox.
 func (b *build) wrap() shell.Wrap {

@@ -53,6 +53,12 @@ func (b *build) tools(ctx context.Context) ([]tool.Tool, error) {
 	}
 	slices.SortStableFunc(pool, func(x, y tool.Tool) int { return strings.Compare(x.Spec().Name, y.Spec().Name) })
 	b.pool = b.chosen(pool)
+	for _, t := range b.o.Own {
+		if slices.ContainsFunc(pool, func(o tool.Tool) bool { return called(o.Spec(), t.Spec().Name) }) {
+			return nil, fmt.Errorf("the tool %s has the name of one of hew's own", t.Spec().Name)
+		}
+		b.pool = append(b.pool, t)
+	}
 	if b.o.Schema == nil {
 		return b.pool, nil
 	}

@@ -85,6 +85,10 @@ type Options struct {
 	Mirror func(path string, line []byte)
 	// ServersChanged is told of changes of MCP servers, from any goroutine. Optional.
 	ServersChanged func()
+	// Own are tools of the program that this package is part of. Embedded tells that
+	// the program is not hew: it cannot be started again as a helper.
+	Own      []tool.Tool
+	Embedded bool
 	// PromptTool is the tool that answers in the place of Asker, "" for none.
 	PromptTool string
 

@@ -8,6 +8,7 @@ package settings
 import (
 	"fmt"
 	"path/filepath"
+	"runtime"
 
 	"github.com/hew-agent/hew/internal/backend/fsys"
 )
@@ -22,7 +23,7 @@ type Home struct {
 // FindHome reads CLAUDE_CONFIG_DIR, else HEW_CONFIG_DIR, else takes ~/.claude. getenv is os.Getenv outside tests;
 // relative values count from cwd.
 func FindHome(getenv func(string) string, cwd string) (Home, error) {
-	user, err := fsys.Abs("", "~")
+	user, err := userHome(getenv)
 	for _, name := range []string{"CLAUDE_CONFIG_DIR", "HEW_CONFIG_DIR"} {
 		if v := getenv(name); v != "" {
 			dir, err := fsys.Abs(cwd, v)
@@ -33,6 +34,19 @@ func FindHome(getenv func(string) string, cwd string) (Home, error) {
 		return Home{}, fmt.Errorf("find the configuration home: %w; set HOME, or CLAUDE_CONFIG_DIR to a folder", err)
 	}
 	return Home{Dir: filepath.Join(user, ".claude"), user: user}, nil
+}
+
+// userHome is the home folder by the environment that is asked, which need not be
+// that of the process: a program that holds hew as a library gives its own.
+func userHome(getenv func(string) string) (string, error) {
+	name := "HOME"
+	if runtime.GOOS == "windows" {
+		name = "USERPROFILE"
+	}
+	if v := getenv(name); filepath.IsAbs(v) {
+		return filepath.Clean(v), nil
+	}
+	return fsys.Abs("", "~")
 }
 
 // Settings is the user's settings file.
