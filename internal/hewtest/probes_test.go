@@ -30,6 +30,7 @@ func probes() map[string]func(*testscript.TestScript, bool, []string) {
 		"hosted":    cmdHosted,
 		"smalldisk": cmdSmallDisk,
 		"lines":     cmdLines,
+		"prefix":    cmdPrefix,
 		"results":   cmdResults,
 		"size":      cmdSize,
 		"sides":     cmdSides,
