@@ -24,7 +24,8 @@ const (
 	minBudget = 1024
 )
 
-// Member is one top-level member of a request body.
+// Member is one top-level member of a request body; one without a Value is left
+// out of the body.
 type Member struct {
 	Key   string
 	Value json.RawMessage
@@ -76,7 +77,7 @@ func encode(r *provider.Request, extra []Member, known *prefix) *Body {
 	e := newEncoder(r, extra, known)
 	e.member("model", msg.Encode(r.Model))
 	e.member("max_tokens", strconv.AppendInt(nil, int64(r.MaxTokens), 10))
-	e.raw(`,"stream":` + strconv.FormatBool(!r.Whole))
+	e.member("stream", strconv.AppendBool(nil, !r.Whole))
 	e.thinking(r)
 	if r.Effort != "" {
 		e.member("output_config", []byte(`{"effort":`+string(msg.Encode(r.Effort))+`}`))
@@ -85,7 +86,9 @@ func encode(r *provider.Request, extra []Member, known *prefix) *Body {
 		e.member("metadata", []byte(`{"user_id":`+string(msg.Encode(r.Session))+`}`))
 	}
 	for _, m := range extra {
-		e.add(m.Key, m.Value)
+		if m.Value != nil {
+			e.add(m.Key, m.Value)
+		}
 	}
 	e.prompt(r, markJSON(r.Mark))
 	return &e.Body
@@ -305,3 +308,6 @@ func emptyObject() json.RawMessage { return json.RawMessage("{}") }
 
 // decodeBlock reads a block whose JSON has been checked already.
 func decodeBlock(raw []byte) (msg.Block, error) { return msg.DecodeBlock(compact(raw)) }
+
+// NewBody is a body in one piece.
+func NewBody(data []byte) *Body { return &Body{segs: [][]byte{data}, size: int64(len(data))} }
