@@ -8,6 +8,7 @@ import (
 	"iter"
 	"mime"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/hew-agent/hew/internal/backend/provider"
@@ -287,7 +288,17 @@ func (x *exchange) guess(resp *http.Response, d Reply) error {
 		}{io.MultiReader(bytes.NewReader(head), resp.Body), resp.Body}
 		return x.events(resp, d)
 	}
-	return x.scrub(messages.NotAPI(resp.StatusCode, head))
+	return x.scrub(x.notAPI(resp.StatusCode, head))
+}
+
+// notAPI is the error for an answer that is no API's.
+func (x *exchange) notAPI(status int, head []byte) *provider.Error {
+	e := messages.NotAPI(status, head)
+	if x.c.c.Address != "ANTHROPIC_BASE_URL" {
+		e.Message = strings.ReplaceAll(e.Message, "a Messages API answer", "an answer of a model's API")
+		e.Fix = "Check " + x.c.c.Address
+	}
+	return e
 }
 
 // head reads until the first bytes tell what follows.

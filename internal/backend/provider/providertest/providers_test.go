@@ -8,6 +8,8 @@ import (
 	"github.com/hew-agent/hew/internal/backend/provider"
 	"github.com/hew-agent/hew/internal/backend/provider/anthropic"
 	"github.com/hew-agent/hew/internal/backend/provider/endpoint"
+	"github.com/hew-agent/hew/internal/backend/provider/gemini"
+	"github.com/hew-agent/hew/internal/backend/provider/openai"
 	"github.com/hew-agent/hew/internal/backend/provider/providertest"
 	"github.com/hew-agent/hew/internal/backend/provider/script"
 )
@@ -34,4 +36,43 @@ func TestConformanceAnthropic(t *testing.T) {
 
 func TestConformanceScript(t *testing.T) {
 	providertest.Run(t, func(_ *testing.T, m *script.Model, _ providertest.Patience) provider.Provider { return m })
+}
+
+// config serves m on loopback.
+func config(t *testing.T, m *script.Model, path string, p providertest.Patience) endpoint.Config {
+	s := httptest.NewServer(m)
+	t.Cleanup(s.Close)
+	return endpoint.Config{
+		BaseURL: s.URL + path, HeaderTimeout: p.Answer, StallTimeout: p.Silence,
+		Auth: func(context.Context, string) (endpoint.Auth, error) {
+			return endpoint.Auth{Style: endpoint.APIKey, Secret: "key"}, nil
+		},
+	}
+}
+
+func made[P provider.Provider](t *testing.T) func(p P, err error) provider.Provider {
+	return func(p P, err error) provider.Provider {
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+}
+
+func TestConformanceChat(t *testing.T) {
+	providertest.RunForeign(t, func(t *testing.T, m *script.Model, p providertest.Patience) provider.Provider {
+		return made[*endpoint.Client](t)(openai.New(openai.Config{Config: config(t, m, "/v1", p)}))
+	}, providertest.Abilities{})
+}
+
+func TestConformanceResponses(t *testing.T) {
+	providertest.RunForeign(t, func(t *testing.T, m *script.Model, p providertest.Patience) provider.Provider {
+		return made[*endpoint.Client](t)(openai.New(openai.Config{Config: config(t, m, "/v1", p), API: openai.Responses, Own: true}))
+	}, providertest.Abilities{Signs: true})
+}
+
+func TestConformanceGemini(t *testing.T) {
+	providertest.RunForeign(t, func(t *testing.T, m *script.Model, p providertest.Patience) provider.Provider {
+		return made[*endpoint.Client](t)(gemini.New(gemini.Config{Config: config(t, m, "/v1beta", p)}))
+	}, providertest.Abilities{Signs: true, WholeInput: true})
 }

@@ -15,11 +15,16 @@ import (
 // maxBody is the API's limit on a request.
 const maxBody = 32 << 20
 
-// ServeHTTP speaks the Messages API: messages, count_tokens, models.
+// ServeHTTP speaks the Messages API (messages, count_tokens, models), its forms
+// on Bedrock and Vertex AI, Chat Completions, Responses and the Gemini API.
 func (m *Model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	path := strings.TrimRight(r.URL.Path, "/")
+	if f := frontFor(path); f != nil && r.Method == http.MethodPost {
+		m.serveFront(w, r, f)
+		return
+	}
 	switch {
-	case strings.HasSuffix(path, "/v1/models") && r.Method == http.MethodGet:
+	case strings.HasSuffix(path, "/models") && r.Method == http.MethodGet:
 		m.serveModels(w)
 	case strings.HasSuffix(path, "/v1/messages/count_tokens") && r.Method == http.MethodPost:
 		m.serveMessages(w, r, true)
