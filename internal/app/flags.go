@@ -155,8 +155,8 @@ func outputOptions() []option {
 		{name: "project-config-root", arity: one, value: "dir", group: groupOut, help: "accepted for hosts, without effect", bind: text(func(o *Options) *string { return &o.unused })},
 		{name: "resume-session-at", arity: one, value: "uuid", group: groupSession, help: "with --resume or --continue: go on behind this message, as if nothing had been said later", bind: text(func(o *Options) *string { return &o.ResumeAt })},
 		{name: "resume-drops-turn", arity: one, value: "uuid", group: groupSession, help: "with --resume-session-at: refuse unless all that is dropped belongs to this prompt", bind: text(func(o *Options) *string { return &o.DropsTurn })},
-		{name: "thinking-display", arity: one, value: "kind", group: groupOut, help: "accepted for hosts, without effect", bind: text(func(o *Options) *string { return &o.unused })},
-		{name: "debug-file", arity: one, value: "file", group: groupOut, help: "accepted for hosts, without effect (see --trace)", bind: text(func(o *Options) *string { return &o.unused })},
+		{name: "thinking-display", arity: one, value: "kind", group: groupModel, choices: []string{"summarized", "omitted"}, help: "what the API shows of adaptive thinking", bind: text(func(o *Options) *string { return &o.ThinkingDisplay })},
+		{name: "debug-file", arity: one, value: "file", group: groupOut, help: "as --trace, for hosts", bind: text(func(o *Options) *string { return &o.DebugFile })},
 		{name: "debug", arity: optional, value: "filter", group: groupOut, help: "accepted for hosts, without effect (see --trace)", bind: text(func(o *Options) *string { return &o.unused })},
 		{name: "await-initialize", group: groupOut, help: "with stream-json input: servers and agents come in the initialize request (it is always waited for)", bind: flag(func(o *Options) *bool { return &o.Await })},
 		{name: "replay-user-messages", group: groupOut, help: "with stream-json both ways: echo accepted user messages", bind: flag(func(o *Options) *bool { return &o.Replay })},
@@ -186,6 +186,7 @@ type Options struct {
 	Tools, Allowed, Disallowed, AddDirs, Servers         []string
 	PluginDirs, PluginDirsNoServers                      []string
 	HostPolicy, ResumeAt, DropsTurn                      string
+	ThinkingDisplay, DebugFile                           string
 	Mode, Prompts, PromptTool, Settings, Sources         string
 	Output, Input, Trace                                 string
 	// Prompt is the positional arguments, joined.
@@ -197,7 +198,7 @@ type Options struct {
 // withoutEffect are options that hosts set and that change nothing here.
 func (o *Options) withoutEffect() []string {
 	var out []string
-	for _, n := range []string{"project-config-root", "thinking-display", "debug-file", "debug"} {
+	for _, n := range []string{"project-config-root", "debug"} {
 		if o.Given(n) {
 			out = append(out, "--"+n)
 		}

@@ -34,6 +34,9 @@ func runPrompt(e Env, o *Options) error {
 	if err := r.check(); err != nil {
 		return err
 	}
+	if o.Trace == "" {
+		o.Trace = o.DebugFile
+	}
 	tr, err := openTrace(o.Trace)
 	if err != nil {
 		return err
@@ -305,7 +308,7 @@ func (r *headless) wiring(host *streamjson.Host) (*wiring.Options, error) {
 		Version: Version(), Entrypoint: r.entrypoint(), Environ: r.e.Environ, Cwd: r.e.Dir, Root: r.e.UID == 0,
 		Continue: o.Continue, Fork: o.Fork, NoPersist: o.NoPersist, Resume: o.Resume, SessionID: o.SessionID, Name: o.Name,
 		Team: o.Team, IDE: o.IDE, AgentName: o.AgentName, AgentType: o.AgentType,
-		PluginDirs: slices.Concat(o.PluginDirs, o.PluginDirsNoServers), PluginDirsNoServers: o.PluginDirsNoServers, Agents: o.Agents, Agent: o.Agent, NoCommands: o.NoCommands, Model: o.Model, Effort: o.Effort, Thinking: o.Thinking, Fallback: ruleList([]string{o.Fallback}), Betas: ruleList([]string{o.Betas}),
+		PluginDirs: slices.Concat(o.PluginDirs, o.PluginDirsNoServers), PluginDirsNoServers: o.PluginDirsNoServers, Agents: o.Agents, Agent: o.Agent, NoCommands: o.NoCommands, Model: o.Model, Effort: o.Effort, Thinking: o.Thinking, ThinkingDisplay: o.ThinkingDisplay, Fallback: ruleList([]string{o.Fallback}), Betas: ruleList([]string{o.Betas}),
 		MaxThinking: o.MaxThinking, AutoCompact: o.AutoCompact, MaxTurns: o.MaxTurns, TaskBudget: o.TaskBudget, MaxBudget: o.MaxBudget,
 		SystemGiven: o.Given("system-prompt") || o.Given("system-prompt-file"), SystemPrompt: o.SystemPrompt, AppendPrompt: o.AppendPrompt,
 		Bare: o.Bare, Tools: ruleList(o.Tools), ToolsGiven: o.Given("tools"),

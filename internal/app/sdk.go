@@ -32,6 +32,8 @@ type initialize struct {
 	Title     string                         `json:"title"`
 	Plugins   []hostPlugin                   `json:"plugins"`
 	Skills    []string                       `json:"skills"`
+	Aliases   map[string]string              `json:"toolAliases"`
+	Snapshot  *bool                          `json:"systemPromptSnapshot"`
 	Dialogs   []string                       `json:"supportedDialogKinds"`
 	StopsOne  bool                           `json:"perTaskStopAffordance"`
 }
@@ -87,8 +89,9 @@ func (s *sdk) configure(raw json.RawMessage) error {
 			return err
 		}
 		w.InHost = append(w.InHost, e)
+		s.restrict(name, in.Configs[name])
 	}
-	w.Skills = in.Skills
+	w.Skills, w.Aliases, w.FreshPrompt = in.Skills, in.Aliases, in.Snapshot != nil && !*in.Snapshot
 	s.host.Declare(in.Dialogs)
 	full, bare, err := dirs(in.Plugins)
 	if err != nil {
@@ -97,6 +100,30 @@ func (s *sdk) configure(raw json.RawMessage) error {
 	w.PluginDirs = slices.Concat(w.PluginDirs, full, bare)
 	w.PluginDirsNoServers = append(w.PluginDirsNoServers, bare...)
 	return nil
+}
+
+// restrict takes up what the host says about single tools of its server: ask
+// always, or never allow. That a tool is allowed is not for a server to say.
+func (s *sdk) restrict(name string, config json.RawMessage) {
+	var c struct {
+		Tools []struct {
+			Name   string `json:"name"`
+			Policy string `json:"permission_policy"`
+		} `json:"tools"`
+	}
+	if json.Unmarshal(config, &c) != nil {
+		return // as the published types say, what does not fit is left out
+	}
+	for _, t := range c.Tools {
+		rule := mcp.FullName(mcp.Normal(name), t.Name)
+		switch t.Policy {
+		case "", "always_allow":
+		case "always_deny":
+			s.w.Disallowed = append(s.w.Disallowed, rule)
+		default: // a word of tomorrow asks, too
+			s.w.Asking = append(s.w.Asking, rule)
+		}
+	}
 }
 
 func readInitialize(raw json.RawMessage) (*initialize, error) {

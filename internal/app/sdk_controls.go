@@ -215,6 +215,16 @@ func (s *sdk) reloadStyles(context.Context, nothing) (any, error) {
 
 // setThinking leaves the budget as it is when the key is absent.
 func (s *sdk) setThinking(_ context.Context, in map[string]json.RawMessage) (any, error) {
+	if raw, ok := in["thinking_display"]; ok {
+		var display *string
+		if json.Unmarshal(raw, &display) != nil || display != nil && *display != "summarized" && *display != "omitted" {
+			return nil, &streamjson.Refused{Code: "invalid_request", Err: errors.New("thinking_display is summarized, omitted or null")}
+		}
+		if display == nil {
+			display = new(string)
+		}
+		s.conv.ShowThinking(*display)
+	}
 	raw, ok := in["max_thinking_tokens"]
 	if !ok {
 		return nothing{}, nil

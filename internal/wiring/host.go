@@ -138,12 +138,28 @@ func tail(s string, limit int) string {
 // none, nil for what the session began with.
 func (c *Conversation) SetThinking(budget *int) {
 	t := c.build.thinking()
+	if now := c.Engine.Thinking(); now.Display != "" {
+		t.Display = now.Display
+	}
 	switch {
 	case budget == nil:
 	case *budget == 0:
 		t = provider.Thinking{}
 	default:
-		t = provider.Thinking{Adaptive: true, Budget: *budget}
+		t = provider.Thinking{Adaptive: true, Budget: *budget, Display: t.Display}
+	}
+	c.Engine.SetThinking(t)
+}
+
+// ShowThinking says what the server shows of thinking from now on, "" for what the
+// session began with.
+func (c *Conversation) ShowThinking(display string) {
+	t := c.Engine.Thinking()
+	if t == (provider.Thinking{}) {
+		return // there is none to show
+	}
+	if t.Display = display; display == "" {
+		t.Display = c.build.o.ThinkingDisplay
 	}
 	c.Engine.SetThinking(t)
 }

@@ -100,7 +100,7 @@ func (b *build) thinking() provider.Thinking {
 	if budget == 0 {
 		budget = b.number("MAX_THINKING_TOKENS")
 	}
-	return provider.Thinking{Adaptive: true, Budget: budget}
+	return provider.Thinking{Adaptive: true, Budget: budget, Display: b.o.ThinkingDisplay}
 }
 
 func (b *build) cacheTTL() string {

@@ -58,7 +58,7 @@ func (b *build) resumed(cfg *engine.Config) {
 // for another.
 func (b *build) system() []string {
 	b.conv.Style = defaultStyle
-	asked := b.main != nil || b.o.SystemGiven || b.o.AppendPrompt != "" || b.o.Bare || b.o.SystemBlocks != nil
+	asked := b.main != nil || b.o.SystemGiven || b.o.AppendPrompt != "" || b.o.Bare || b.o.SystemBlocks != nil || b.o.FreshPrompt
 	if b.past != nil && len(b.past.System) > 0 && !asked {
 		b.conv.Style = recalledStyle(b.past.System)
 		return b.past.System

@@ -181,7 +181,7 @@ func (o *Options) mayBypass(disabled bool) error {
 func (b *build) layers(p settings.Permissions) []policy.Layer {
 	out := []policy.Layer{{
 		Origin: policy.Origin{Scope: policy.ScopeFlags, File: "the command line", Dir: b.place.Project},
-		Allow:  b.o.Allowed, Deny: b.o.Disallowed,
+		Allow:  b.o.Allowed, Deny: b.o.Disallowed, Ask: b.o.Asking,
 	}}
 	index := map[settings.Origin]int{}
 	at := func(o settings.Origin) *policy.Layer {

@@ -99,10 +99,12 @@ type Options struct {
 	IDE bool
 
 	Model, Effort, Thinking string
-	Fallback, Betas         []string
-	MaxThinking, MaxTurns   int
-	TaskBudget              int
-	MaxBudget               float64
+	// ThinkingDisplay is what the server shows of thinking, "" for its default.
+	ThinkingDisplay       string
+	Fallback, Betas       []string
+	MaxThinking, MaxTurns int
+	TaskBudget            int
+	MaxBudget             float64
 	// AutoCompact is the size of the window for compaction as given, "" for the settings'.
 	AutoCompact string
 
@@ -139,8 +141,14 @@ type Options struct {
 	Tools                        []string
 	ToolsGiven                   bool
 	Allowed, Disallowed, AddDirs []string
-	Mode                         string
-	SkipPermissions, AllowSkip   bool
+	// Asking are rules whose calls are always put to somebody.
+	Asking []string
+	// Aliases are further names of tools that the model may use, by the alias.
+	Aliases map[string]string
+	// FreshPrompt makes the system prompt of a resumed session anew.
+	FreshPrompt                bool
+	Mode                       string
+	SkipPermissions, AllowSkip bool
 	// Sandbox confines commands whatever sandbox.enabled says.
 	Sandbox           bool
 	NoPrompts         bool
@@ -344,7 +352,7 @@ func (b *build) open(ctx context.Context) (*Conversation, error) {
 	cfg := engine.Config{
 		Session: b.id, Place: b.place, Model: model, Tools: tools, More: b.mcp.tools, Gate: b.gateRef,
 		MaxTurns: b.maxTurns(), Limits: engine.Limits{USD: b.o.MaxBudget, OutputTokens: b.o.TaskBudget},
-		Deferral: b.deferral(), Sources: b.sources(ctx), Tasks: b.taskChanges, Interactive: b.o.Interactive, Events: b.o.Events, Trace: b.o.Trace,
+		Aliases: b.o.Aliases, Deferral: b.deferral(), Sources: b.sources(ctx), Tasks: b.taskChanges, Interactive: b.o.Interactive, Events: b.o.Events, Trace: b.o.Trace,
 		Concurrency: b.number("CLAUDE_CODE_MAX_TOOL_USE_CONCURRENCY"),
 		Now:         b.o.Now, Sleep: b.o.Sleep, Jitter: b.o.Jitter, NewID: b.o.NewID,
 	}

@@ -72,6 +72,9 @@ type ToolDef struct {
 type Thinking struct {
 	Adaptive bool
 	Budget   int // tokens, when not adaptive
+	// Display is what the server shows of adaptive thinking: summarized, omitted, or
+	// "" for its default.
+	Display string
 }
 
 // Part is one step of a reply. The union is sealed.

@@ -92,6 +92,9 @@ type Config struct {
 	// called for each request and call, from several goroutines, and must be
 	// cheap. Optional.
 	More func() []tool.Tool
+	// Aliases are names that mean other tools: a call of the key is one of the value.
+	// Optional.
+	Aliases map[string]string
 	// Deferral keeps definitions of tools out of requests. Optional.
 	Deferral Deferral
 	// System is the system prompt, a text a block.
@@ -271,6 +274,9 @@ func changed(was, now string) string {
 
 // find looks a tool up by name or alias, among those that are offered.
 func (e *Engine) find(name string) (tool.Tool, bool) {
+	if to, ok := e.c.Aliases[name]; ok {
+		name = to
+	}
 	for _, t := range e.pool() {
 		s := t.Spec()
 		if s.Name != name && !slices.Contains(s.Aliases, name) {

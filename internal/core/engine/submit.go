@@ -346,7 +346,7 @@ func thinking(want provider.Thinking, m provider.Model, limit int) provider.Thin
 	case !m.Thinks, want == provider.Thinking{}:
 		return provider.Thinking{}
 	case m.Adaptive:
-		return provider.Thinking{Adaptive: true}
+		return provider.Thinking{Adaptive: true, Display: want.Display}
 	}
 	budget := want.Budget
 	if budget == 0 || budget >= limit {

@@ -158,7 +158,7 @@ func (e *encoder) thinking(r *provider.Request) {
 	case r.ForceTool != "":
 		e.member("tool_choice", []byte(`{"type":"tool","name":`+string(msg.Encode(r.ForceTool))+`}`))
 	case r.Thinking.Adaptive:
-		e.member("thinking", []byte(`{"type":"adaptive"}`))
+		e.member("thinking", []byte(`{"type":"adaptive"`+display(r.Thinking)+`}`))
 	case r.Thinking.Budget > 0:
 		n := r.Thinking.Budget
 		if r.MaxTokens > 0 {
@@ -168,6 +168,13 @@ func (e *encoder) thinking(r *provider.Request) {
 			e.member("thinking", []byte(`{"type":"enabled","budget_tokens":`+strconv.Itoa(n)+`}`))
 		}
 	}
+}
+
+func display(t provider.Thinking) string {
+	if t.Display == "" {
+		return ""
+	}
+	return `,"display":` + string(msg.Encode(t.Display))
 }
 
 func (e *encoder) prompt(r *provider.Request, mark []byte) {
