@@ -1,6 +1,8 @@
 package hewtest
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -26,6 +28,7 @@ type example struct {
 	test  []string // runs the tests
 	risky string   // the command that the person refuses
 	diff  []string // what the repair must change
+	steps string   // of the straight run
 }
 
 const examplePrompt, exampleGoOn, exampleAgain = "Fix the failing test in auth.test", "Go on.", "Run the tests once more."
@@ -36,7 +39,7 @@ func loadExample(t testing.TB, name string) *example {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := &example{name: name}
+	x := &example{name: name, steps: "look at the net, test, read, repair, test the repair, report"}
 	for _, f := range a.Files {
 		if f.Name != "script.json" {
 			x.files = append(x.files, f)
@@ -134,10 +137,10 @@ func (p *person) see(h *hew, line gjson.Result) {
 }
 
 // host starts hew with somebody at the other end who answers questions.
-func (w *world) host(p *person, prompt string) *hew {
+func (w *world) host(p *person, prompt string, flags ...string) *hew {
 	args := append([]string{
 		"-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose", "--permission-prompt-tool", "stdio",
-	}, w.begun()...)
+	}, append(flags, w.begun()...)...)
 	h := w.start(launch{args: args, seen: p.see})
 	h.say(user(prompt))
 	return h
@@ -184,7 +187,7 @@ func (x *example) straight(t *testing.T) (diff string, at []time.Time) {
 	for _, r := range w.turns() {
 		steps = append(steps, r.Step)
 	}
-	if got, want := strings.Join(steps, ", "), "look at the net, test, read, repair, test the repair, report"; got != want {
+	if got, want := strings.Join(steps, ", "), x.steps; got != want {
 		t.Errorf("the steps were %s, want %s", got, want)
 	}
 	x.grantless(w)
@@ -259,6 +262,51 @@ func (x *example) killed(t testing.TB, k killPoint) (diff string, hit bool) {
 	return diff, true
 }
 
+// explorer is the example in which the model has the code looked for before it
+// reads it.
+func (x *example) explorer() *example {
+	const question, found = "Where is it decided whether a token is valid?", "The code under test stands beside it."
+	sc := *x.sc
+	sc.Steps = nil
+	for _, s := range x.sc.Steps {
+		if s.Name == "read" {
+			read, ask := s, s
+			read.Match, ask.Name = script.Match{Result: found}, "explore"
+			ask.Reply = []script.Reply{{Tool: "Agent", Input: json.RawMessage(fmt.Sprintf(`{"description":"Find the code","prompt":%q,"subagent_type":"Explore"}`, question))}}
+			sc.Steps = append(sc.Steps, read, ask)
+			continue
+		}
+		sc.Steps = append(sc.Steps, s)
+	}
+	none, one := 0, 1
+	sc.Lanes = []script.Lane{{Name: "explorer", Match: script.Match{User: question}, Steps: []script.Step{
+		{Match: script.Match{Replies: &none}, Reply: []script.Reply{{Tool: "Grep", Input: json.RawMessage(`{"pattern":"valid","output_mode":"content"}`)}}},
+		{Match: script.Match{Replies: &one, Result: "auth"}, Reply: []script.Reply{{Text: found}}},
+	}}}
+	out := *x
+	out.sc, out.steps = &sc, "look at the net, test, explore, , , read, repair, test the repair, report"
+	return &out
+}
+
+// compacted stops after the code was read, has the conversation summarised and
+// goes on.
+func (x *example) compacted(t testing.TB) (diff string) {
+	sc := *x.sc
+	sc.Side = map[string][]script.Step{"compact": {{Reply: []script.Reply{{Text: "<summary>A test of auth fails; the code was read.</summary>"}}, Loop: true}}}
+	w := newWorld(t, &sc)
+	x.repository(w)
+	h := w.host(&person{x: x}, examplePrompt, "--max-turns", "3")
+	if code := h.wait(); code == 0 || !strings.Contains(h.result().Raw, "max_turns") {
+		t.Fatalf("three turns were not the end: exit code %d, %s", code, h.result())
+	}
+	w.program(append([]string{"hew", "-p", "/compact"}, w.begun()...)...)
+	if !bytes.Contains(w.bytes(), []byte("compact_boundary")) {
+		t.Fatal("nothing was summarised")
+	}
+	h = w.host(&person{x: x}, exampleGoOn)
+	return x.repaired(w, h, h.wait())
+}
+
 // point picks a moment of the straight run: any line, any time up to the next.
 func point(rnd *rand.Rand, at []time.Time) killPoint {
 	i := rnd.IntN(len(at) - 1)
@@ -290,8 +338,9 @@ func needNode(t testing.TB) {
 	}
 }
 
-// TestRunningExample is row EX-1 without the Explore child: straight, then with
-// a kill -9 at a random point and --resume; the diff is the same.
+// TestRunningExample is rows EX-1 and V3: straight, with an exploration by a
+// subagent, with a compaction in the middle, and with a kill -9 at a random
+// point and --resume; the diff is the same.
 func TestRunningExample(t *testing.T) {
 	for _, name := range []string{"go", "node"} {
 		t.Run(name, func(t *testing.T) {
@@ -303,6 +352,16 @@ func TestRunningExample(t *testing.T) {
 			want, at := x.straight(t)
 			if t.Failed() {
 				return
+			}
+			// One language shows each: a run takes seconds.
+			var other string
+			if name == "go" {
+				other, _ = x.explorer().straight(t)
+			} else {
+				other = x.compacted(t)
+			}
+			if other != want {
+				t.Errorf("explored by a subagent, or compacted: the diff is\n%s\nwant\n%s", other, want)
 			}
 			k := point(rnd, at)
 			got, hit := x.killed(t, k)
