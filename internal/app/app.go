@@ -83,7 +83,7 @@ func commands() []command {
 		{"demo", "[--keep]", "see hew at work on a bundled project, with a scripted model and no key", runDemo, true},
 		{"tools", "[--json]", "list the tools and when each is offered", runTools, false},
 		{"features", "[--json]", "list what this build or this run can be without, and what decides", runFeatures, false},
-		{"models", "[--json]", "list the models that hew knows", runModels, false},
+		{"models", "[--json] [--discover]", "list the models that hew knows, or with --discover those of servers on this machine", runModels, false},
 		{"auth", "status [--json|--text]", "say which credential would be used, without showing it", runAuth, false},
 		{"doctor", "", "check the installation and the settings; changes nothing", runDoctor, false},
 		{"rewind", "SESSION [--to MESSAGE] [--files|--conversation] [--preview]", "take back what a session changed, said, or both", runRewind, false},

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -58,13 +59,23 @@ func runFeatures(e Env, args []string) error {
 	return w.Flush()
 }
 
-// runModels lists the model table.
+// runModels lists the model table, or with --discover what servers on this
+// machine offer.
 func runModels(e Env, args []string) error {
-	asJSON, err := onlyJSON("models", args)
+	rest := slices.DeleteFunc(slices.Clone(args), func(a string) bool { return a == "--discover" })
+	asJSON, err := onlyJSON("models", rest)
 	if err != nil {
 		return err
 	}
+	if len(rest) < len(args) {
+		return discover(e, asJSON)
+	}
 	list := wiring.Models(e.getenv)
+	own, err := wiring.OwnModels(wiring.Options{Environ: e.Environ, Cwd: e.Dir, Sources: "user,project,local"})
+	if err != nil {
+		return err
+	}
+	list = append(list, own...)
 	if asJSON {
 		return printJSON(e.Stdout, list)
 	}
@@ -72,6 +83,23 @@ func runModels(e Env, args []string) error {
 	fmt.Fprintln(w, "MODEL\tALIASES\tWINDOW\tOUTPUT\t$/M IN\t$/M OUT")
 	for _, m := range list {
 		fmt.Fprintf(w, "%s\t%v\t%d\t%d\t%g\t%g\n", m.ID, m.Aliases, m.Window, m.MaxOutput, m.Price.Input, m.Price.Output)
+	}
+	return w.Flush()
+}
+
+func discover(e Env, asJSON bool) error {
+	found := wiring.Discover(context.Background(), e.getenv)
+	if asJSON {
+		return printJSON(e.Stdout, found)
+	}
+	if len(found) == 0 {
+		fmt.Fprintln(e.Stdout, "No model server answers on this machine. hew looks for Ollama, LM Studio, llama.cpp and vLLM at their usual ports, and at OLLAMA_HOST, LMSTUDIO_BASE_URL, LLAMACPP_BASE_URL and VLLM_BASE_URL.")
+		return nil
+	}
+	w := tabwriter.NewWriter(e.Stdout, 0, 4, 2, ' ', 0)
+	fmt.Fprintln(w, "MODEL\tSERVER")
+	for _, f := range found {
+		fmt.Fprintf(w, "%s\t%s\n", f.Model, f.URL)
 	}
 	return w.Flush()
 }

@@ -50,6 +50,8 @@ var table = []pkg{
 	{"internal/backend/provider/cloud", backend, []string{"provider", "provider/messages", "provider/endpoint"}},
 	{"internal/backend/provider/openai", backend, []string{"provider", "provider/messages", "provider/endpoint"}},
 	{"internal/backend/provider/gemini", backend, []string{"provider", "provider/messages", "provider/endpoint"}},
+	{"internal/backend/provider/modeltable", backend, []string{"provider"}},
+	{"internal/backend/provider/route", backend, []string{"provider"}},
 	{"internal/backend/provider/script", backend, []string{"provider", "provider/messages"}},
 	{"internal/backend/credential", backend, []string{"fsys"}},
 	{"internal/backend/mcp", backend, []string{"shell", "credential"}},

@@ -16,6 +16,7 @@ import (
 	"github.com/hew-agent/hew/internal/backend/credential"
 	"github.com/hew-agent/hew/internal/backend/feature"
 	"github.com/hew-agent/hew/internal/backend/provider"
+	"github.com/hew-agent/hew/internal/backend/provider/modeltable"
 	"github.com/hew-agent/hew/internal/backend/shell"
 	"github.com/hew-agent/hew/internal/state/settings"
 
@@ -67,6 +68,23 @@ func Models(getenv func(string) string) []provider.Model {
 		out = append(out, provider.Lookup(m.ID, over))
 	}
 	return out
+}
+
+// OwnModels lists the models of the user's settings, with what the catalogue
+// knows of those at a provider that is named there or has a key in the environment.
+func OwnModels(o Options) ([]provider.Model, error) {
+	b := &build{o: &o, conv: &Conversation{}}
+	if err := b.locate(); err != nil {
+		return nil, err
+	}
+	out := b.ownModels()
+	for _, name := range modeltable.Names() {
+		e, ok := modeltable.FindEndpoint(name)
+		if ok && name != "anthropic" && e.KeyVariable != "" && b.env(e.KeyVariable) != "" && (e.Compatible || name == "gemini") {
+			out = append(out, modeltable.Models(name)...)
+		}
+	}
+	return out, nil
 }
 
 // CredentialStatus is what may be told of the credential.

@@ -24,7 +24,7 @@ const scripted = "script:"
 // model chooses the provider and the model. It is settled here once; the loop
 // never asks which it is.
 func (b *build) model(context.Context) (engine.Model, error) {
-	over := provider.OverridesFromEnv(b.env)
+	over := b.overrides()
 	m := engine.Model{
 		Name: b.modelName(), Lookup: func(name string) provider.Model { return provider.Lookup(name, over) },
 		MaxOutput: over.Output, Effort: b.effort(), CacheTTL: b.cacheTTL(), Retries: b.retries(),
@@ -41,9 +41,13 @@ func (b *build) model(context.Context) (engine.Model, error) {
 		b.conv.KeySource = "none"
 		return m, nil
 	}
+	r := b.router(m.Lookup)
+	m.Provider = r
 	b.conv.KeySource = b.keySource()
-	p, err := b.anthropic()
-	m.Provider = p
+	if name, _ := r.Split(m.Lookup(m.Name).ID); name != "" {
+		b.conv.KeySource = name
+	}
+	_, err := r.Open(m.Lookup(m.Name).ID)
 	return m, err
 }
 
@@ -125,19 +129,32 @@ func (b *build) env(name string) string {
 	return b.o.getenv(name)
 }
 
-func (b *build) anthropic() (provider.Provider, error) {
-	keys := credential.New(b.credentials())
+// endpointConfig is what all ways to a model have in common.
+func (b *build) endpointConfig() endpoint.Config {
+	return endpoint.Config{
+		Version: b.o.Version, Now: b.o.Now,
+		HeaderTimeout: b.millis("API_TIMEOUT_MS"), StallTimeout: b.millis("API_FORCE_IDLE_TIMEOUT"),
+		Network: endpoint.NetworkFromEnv(b.env),
+	}
+}
+
+// mainProvider is the one that takes models without a provider in their name.
+func (b *build) mainProvider() (provider.Provider, error) {
 	headers, err := endpoint.ParseHeaders(b.env("ANTHROPIC_CUSTOM_HEADERS"))
 	if err != nil {
 		return nil, fmt.Errorf("ANTHROPIC_CUSTOM_HEADERS: %w", err)
 	}
-	return anthropic.New(endpoint.Config{
-		BaseURL: b.env("ANTHROPIC_BASE_URL"), APIVersion: b.env("HEW_ANTHROPIC_VERSION"), Version: b.o.Version,
-		Auth:    func(ctx context.Context, rejected string) (endpoint.Auth, error) { return auth(ctx, keys, rejected) },
-		Headers: headers, Betas: b.betas(), ExtraBody: b.env("CLAUDE_CODE_EXTRA_BODY"),
-		HeaderTimeout: b.millis("API_TIMEOUT_MS"), StallTimeout: b.millis("API_FORCE_IDLE_TIMEOUT"),
-		Network: endpoint.NetworkFromEnv(b.env),
-	})
+	c := b.endpointConfig()
+	c.Headers, c.Betas, c.ExtraBody = headers, b.betas(), b.env("CLAUDE_CODE_EXTRA_BODY")
+	return b.direct(c)
+}
+
+// direct is the API of the maker, or a gateway that speaks it.
+func (b *build) direct(c endpoint.Config) (provider.Provider, error) {
+	keys := credential.New(b.credentials())
+	c.BaseURL, c.APIVersion = b.env("ANTHROPIC_BASE_URL"), b.env("HEW_ANTHROPIC_VERSION")
+	c.Auth = func(ctx context.Context, rejected string) (endpoint.Auth, error) { return auth(ctx, keys, rejected) }
+	return anthropic.New(c)
 }
 
 func (b *build) betas() []string {

@@ -17,6 +17,8 @@ type Model struct {
 	Adaptive bool `json:"adaptiveThinking"`
 	Effort   bool `json:"effort"`
 	Images   bool `json:"images"`
+	// NoTools models cannot call tools, without which hew does not work.
+	NoTools bool `json:"noTools,omitempty"`
 	// Known is false for a model that no table lists: the figures are defaults.
 	Known bool `json:"known"`
 }

@@ -24,6 +24,10 @@ type Overrides struct {
 	Window int
 	// Output is CLAUDE_CODE_MAX_OUTPUT_TOKENS: the cap to ask for, 0 means unset.
 	Output int
+	// Own are the models of the user's settings; they come first.
+	Own []Model
+	// Other finds models of other makers by "provider/model"; nil finds none.
+	Other func(name string) (Model, bool)
 }
 
 // OverridesFromEnv reads the variables through get. Figures that are no
@@ -59,7 +63,13 @@ func Lookup(name string, o Overrides) Model {
 	name = strings.TrimSpace(name)
 	name, big := cutBig(name)
 	name, pinnedBig := cutBig(o.resolve(name))
-	m, ok := find(name)
+	m, ok := o.own(name)
+	if !ok {
+		m, ok = find(name)
+	}
+	if !ok && o.Other != nil {
+		m, ok = o.Other(name)
+	}
 	if !ok {
 		m = Model{
 			ID: name, Window: defaultWindow, MaxOutput: defaultOutput, DefaultOutput: defaultOutput,
@@ -81,6 +91,17 @@ func Lookup(name string, o Overrides) Model {
 		}
 	}
 	return m
+}
+
+// own looks a name up in the user's models.
+func (o Overrides) own(name string) (Model, bool) {
+	for _, m := range o.Own {
+		if strings.EqualFold(m.ID, name) || slices.ContainsFunc(m.Aliases, func(a string) bool { return strings.EqualFold(a, name) }) {
+			m.Known = true
+			return m, true
+		}
+	}
+	return Model{}, false
 }
 
 func cutBig(name string) (string, bool) {
@@ -109,7 +130,9 @@ func (o Overrides) resolve(name string) string {
 		return pick(o.Fable, "fable")
 	case "", "default":
 		if o.Default != "" {
-			return Overrides{Opus: o.Opus, Sonnet: o.Sonnet, Haiku: o.Haiku, Fable: o.Fable}.resolve(o.Default)
+			def := o.Default
+			o.Default = ""
+			return o.resolve(def)
 		}
 		return pick(o.Opus, "opus")
 	}

@@ -123,6 +123,10 @@ var keyRules = sync.OnceValue(func() map[string]keyRule {
 		"fallbackModel":                                    {want: wantStringOrList},
 		"availableModels":                                  {want: wantStrings, strict: "[]"},
 		"modelOverrides":                                   {want: wantObject},
+		"providers":                                        {want: wantObject, who: notRepo}, // it says where keys are sent
+		"models":                                           {want: wantObject, who: notRepo},
+		"budgets":                                          {want: wantObject, who: notRepo},
+		"webSearch":                                        {want: wantObject, who: notRepo},
 		"effortLevel":                                      {want: wantString},
 		"attribution":                                      {want: wantObject},
 		"cleanupPeriodDays":                                {want: wantNumber, who: notRepo}, // it deletes sessions of all projects

@@ -249,11 +249,16 @@ func (c *Client) join(path string) string {
 const (
 	HeaderBreak = "X-Hew-Prefix-Break"
 	HeaderSide  = "X-Hew-Side"
+	// HeaderSession names the conversation, where the wire format has no place for it.
+	HeaderSession = "X-Hew-Session"
 )
 
 func (c *Client) testHeaders(h http.Header, r *provider.Request) {
 	if r.Break != "" {
 		h[HeaderBreak] = []string{r.Break}
+	}
+	if r.Session != "" {
+		h[HeaderSession] = []string{r.Session}
 	}
 	if r.Side != "" {
 		h[HeaderSide] = []string{r.Side}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/tidwall/gjson"
+	"github.com/tidwall/sjson"
 
 	"github.com/hew-agent/hew/internal/backend/provider/messages"
 )
@@ -45,6 +46,9 @@ func (m *Model) serveFront(w http.ResponseWriter, r *http.Request, f *front) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if err == nil {
 		body, err = f.request(body, r.URL.Path)
+	}
+	if id := r.Header.Get("X-Hew-Session"); err == nil && id != "" && fromLoopback(r) && !gjson.GetBytes(body, "metadata.user_id").Exists() {
+		body, err = sjson.SetBytes(body, "metadata.user_id", id)
 	}
 	t := &translated{w: w, f: f}
 	if err != nil {
