@@ -98,6 +98,8 @@ type Traits struct {
 	Destructive bool
 	// NeedsUser calls are a question to a person; nothing can approve them in the person's place.
 	NeedsUser bool
+	// Confined calls run in the sandbox.
+	Confined bool
 }
 
 // NeedKind is the kind of access that a call asks for.

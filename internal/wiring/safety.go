@@ -252,7 +252,7 @@ func (b *build) save(s event.Suggestion) error {
 
 func (b *build) gate(s *policy.Snapshot) *gate.Gate {
 	c := gate.Config{
-		Snapshot: s, Paths: disk{}, Shell: b.dialect(), Asker: b.o.Asker, Confined: b.confined(),
+		Snapshot: s, Paths: disk{}, Shell: b.dialect(), Asker: b.o.Asker, HooksFirst: b.team != nil, Confined: b.confined(),
 		BypassAllowed: b.o.SkipPermissions || b.o.AllowSkip || s.Mode() == policy.Bypass,
 		PromptTool:    b.o.PromptTool, Defers: b.o.Defers && b.log != nil,
 		Save: b.save, NewID: b.o.NewID, Resumed: b.past != nil,

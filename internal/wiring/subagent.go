@@ -61,7 +61,7 @@ func (c *child) make(ctx context.Context, past *session.Conversation) error {
 		return err
 	}
 	c.remembers()
-	c.gate = c.home.gate().Child(gate.ChildConfig{Shape: c.shape, Asker: c.asker(), Patient: c.task.Background})
+	c.gate = c.home.gate().Child(gate.ChildConfig{Shape: c.shape, Asker: c.asker(), HooksFirst: t.Background || b.team != nil})
 	if err := c.tools(); err != nil {
 		return err
 	}

@@ -30,15 +30,9 @@ func (g *Gate) ask(ctx context.Context, p tool.Planned, d policy.Decision, h Hoo
 		}
 	}
 	q, shown := g.question(p, d), g.places(p)
-	if asker != nil {
-		emit(event.Asked{Question: q})
-	}
 	a, ok := g.answer(ctx, p, q, asker, emit)
 	if !ok {
 		return g.unanswered(p, d, emit)
-	}
-	if asker != nil {
-		emit(event.Answered{ID: q.ID, Answer: a.Answer})
 	}
 	d.Layer = a.by
 	d.Trace = append(d.Trace, tool.Step{Name: "question", Outcome: string(a.Behavior), Detail: strings.TrimSpace(a.by + " " + a.Message)})

@@ -15,9 +15,8 @@ type ChildConfig struct {
 	// Asker reaches the person, nil when the subagent may not ask. Questions name
 	// the agent that they come from.
 	Asker Asker
-	// Patient tells that nobody waits for the subagent: its hooks are heard out
-	// before a person is disturbed.
-	Patient bool
+	// HooksFirst is as in Config.
+	HooksFirst bool
 	// Lent tells that this is no subagent but a part of the conversation itself:
 	// what was lent to that counts here too. A subagent gets only the denials, or
 	// what a skill takes away could be had by delegation.
@@ -40,7 +39,7 @@ type derived struct{ from, to *policy.Snapshot }
 // conversation, and nothing else that happens there reaches the parent.
 func (g *Gate) Child(c ChildConfig) *Gate {
 	cfg := g.c
-	cfg.Asker, cfg.Snapshot, cfg.patient = c.Asker, nil, c.Patient || g.c.patient
+	cfg.Asker, cfg.HooksFirst, cfg.Snapshot = c.Asker, c.HooksFirst || g.c.HooksFirst, nil
 	return &Gate{c: cfg, up: &heritage{from: g, lent: c.Lent, shape: c.Shape}}
 }
 

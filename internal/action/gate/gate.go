@@ -36,6 +36,9 @@ type Config struct {
 	PromptTool string
 	// Hooks is optional.
 	Hooks Hooks
+	// HooksFirst tells that a person is asked only after the hooks gave no answer,
+	// as where other work goes on meanwhile; else they are asked side by side.
+	HooksFirst bool
 	// Classifier is nil when auto mode is not available.
 	Classifier Classifier
 	// Resumed tells that the session goes on from an earlier process, whose
@@ -48,8 +51,6 @@ type Config struct {
 	// Save writes a lasting answer to the settings file of its destination. Optional.
 	Save  func(event.Suggestion) error
 	NewID func() string
-
-	patient bool // see ChildConfig
 }
 
 // Gate admits calls. It is safe for concurrent use.
@@ -214,6 +215,9 @@ func (g *Gate) request(p tool.Planned, h HookAnswer) policy.Request {
 func (g *Gate) admit(p tool.Planned, d tool.Decision, emit func(event.Body)) (tool.Admitted, *tool.Refusal) {
 	if g.c.Classifier != nil {
 		g.c.Classifier.Ran(p)
+	}
+	if p.Call.Traits().Confined {
+		d.Trace = append(d.Trace, tool.Step{Name: "sandbox", Outcome: "confined"})
 	}
 	emit(event.Decided{Use: p.Use, Decision: d})
 	return tool.Admitted{Tool: p.Tool, Use: p.Use, Call: p.Call, Decision: d}, nil

@@ -87,13 +87,27 @@ type answered struct {
 	by string
 }
 
-// answer asks the person and the hooks side by side: the first valid answer
-// counts and the other question is withdrawn. It returns when both have ended.
-// A nil asker leaves the hooks alone; ok is false when nobody answers.
+// answer asks the person and the hooks, side by side or one after the other. A
+// nil asker leaves the hooks alone; ok is false when nobody answers.
 func (g *Gate) answer(ctx context.Context, p tool.Planned, q event.Question, asker Asker, emit func(event.Body)) (a answered, ok bool) {
-	if g.c.patient && asker != nil {
-		return g.inTurn(ctx, p, q, asker, emit), true
+	if asker != nil && !g.c.HooksFirst {
+		return g.beside(ctx, p, q, asker, emit), true
 	}
+	if by, ok := g.requested(ctx, p, q.Suggestions, emit); ok || asker == nil {
+		return answered{by, hooks}, ok
+	}
+	emit(event.Asked{Question: q})
+	said, err := asker.Ask(ctx, q)
+	if err != nil {
+		said = event.Answer{Behavior: tool.Deny, Message: failed(ctx, err)}
+	}
+	emit(event.Answered{ID: q.ID, Answer: said})
+	return answered{said, person}, true
+}
+
+// beside asks both at once: the first valid answer counts and the other question
+// is withdrawn. It returns when both have ended.
+func (g *Gate) beside(ctx context.Context, p tool.Planned, q event.Question, asker Asker, emit func(event.Body)) answered {
 	both, cancel := context.WithCancel(ctx)
 	defer cancel()
 	hooked := make(chan answered, 1)
@@ -104,32 +118,20 @@ func (g *Gate) answer(ctx context.Context, p tool.Planned, q event.Question, ask
 			cancel()
 		}
 	}()
-	if asker == nil {
-		a, ok = <-hooked
-		return a, ok
-	}
+	emit(event.Asked{Question: q})
 	said, err := asker.Ask(both, q)
 	if err == nil {
 		cancel()
-		<-hooked // until they have ended
-		return answered{said, person}, true
 	}
-	if a, ok = <-hooked; ok {
-		return a, true
+	a, ok := <-hooked
+	switch {
+	case err == nil:
+		a = answered{said, person}
+	case !ok:
+		a = answered{event.Answer{Behavior: tool.Deny, Message: failed(ctx, err)}, person}
 	}
-	return answered{event.Answer{Behavior: tool.Deny, Message: failed(ctx, err)}, person}, true
-}
-
-// inTurn asks the hooks and then, when none of them answers, the person.
-func (g *Gate) inTurn(ctx context.Context, p tool.Planned, q event.Question, asker Asker, emit func(event.Body)) answered {
-	if a, ok := g.requested(ctx, p, q.Suggestions, emit); ok {
-		return answered{a, hooks}
-	}
-	said, err := asker.Ask(ctx, q)
-	if err != nil {
-		said = event.Answer{Behavior: tool.Deny, Message: failed(ctx, err)}
-	}
-	return answered{said, person}
+	emit(event.Answered{ID: q.ID, Answer: a.Answer})
+	return a
 }
 
 // requested asks the hooks. What only a person can say, such as the choice

@@ -82,6 +82,7 @@ func (c *call) Traits() tool.Traits {
 	// A job must not start before the reply is complete: were the reply taken
 	// back, nobody would know of it.
 	t.ConcurrencySafe = t.ConcurrencySafe && !c.in.Background
+	t.Confined = c.confined()
 	return t
 }
 
