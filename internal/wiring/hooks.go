@@ -60,6 +60,7 @@ func (b *build) listen(ctx context.Context, specs []tool.Spec) {
 		}
 		return b.conv.Engine.Query(ctx, "hook", q.Model, "", q.Text)
 	}
+	c.Verify = h.verify
 	if b.mcp != nil {
 		c.CallTool = b.mcp.callTool
 	}

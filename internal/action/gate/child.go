@@ -21,6 +21,8 @@ type ChildConfig struct {
 	// what was lent to that counts here too. A subagent gets only the denials, or
 	// what a skill takes away could be had by delegation.
 	Lent bool
+	// Unheard keeps its calls from the hooks, as when a hook makes them.
+	Unheard bool
 }
 
 // heritage is what ties the gate of a subagent to its parent's.
@@ -40,6 +42,9 @@ type derived struct{ from, to *policy.Snapshot }
 func (g *Gate) Child(c ChildConfig) *Gate {
 	cfg := g.c
 	cfg.Asker, cfg.HooksFirst, cfg.Snapshot = c.Asker, c.HooksFirst || g.c.HooksFirst, nil
+	if c.Unheard {
+		cfg.Hooks = nil
+	}
 	return &Gate{c: cfg, up: &heritage{from: g, lent: c.Lent, shape: c.Shape}}
 }
 
