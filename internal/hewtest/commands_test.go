@@ -41,6 +41,7 @@ func commands() map[string]func(*testscript.TestScript, bool, []string) {
 		"finish":     cmdFinish,
 		"gone":       cmdGone,
 		"same":       cmdSame,
+		"shipped":    cmdShipped,
 	}
 }
 

@@ -48,13 +48,14 @@ func TestScenarios(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	shipped := shipping(t)
 	for _, a := range areas {
 		if !a.IsDir() {
 			continue
 		}
 		t.Run(a.Name(), func(t *testing.T) {
 			testscript.Run(t, testscript.Params{
-				Dir: filepath.Join(scenarios, a.Name()), Setup: setup, Cmds: allCommands(),
+				Dir: filepath.Join(scenarios, a.Name()), Setup: func(env *testscript.Env) error { return setup(env, shipped) }, Cmds: allCommands(),
 				RequireExplicitExec: true, RequireUniqueNames: true, UpdateScripts: os.Getenv("UPDATE") != "",
 				Condition: condition,
 			})
@@ -99,7 +100,7 @@ func condition(c string) (bool, error) {
 
 // setup gives a scenario an empty home, a project folder to stand in, and no
 // variable of the machine that could change an outcome.
-func setup(env *testscript.Env) error {
+func setup(env *testscript.Env, shipped func() (string, error)) error {
 	home, proj := filepath.Join(env.WorkDir, "home"), filepath.Join(env.WorkDir, "proj")
 	for _, d := range []string{home, proj, filepath.Join(env.WorkDir, "tmp")} {
 		if err := os.MkdirAll(d, 0o755); err != nil {
@@ -121,7 +122,7 @@ func setup(env *testscript.Env) error {
 	env.Setenv("ANTHROPIC_API_KEY", "test-key-0123456789")
 	env.Setenv("ANTHROPIC_BASE_URL", "http://127.0.0.1:9") // nothing listens there until a model starts
 	env.Setenv("ANTHROPIC_MODEL", "claude-sonnet-4-5")
-	s := &stage{}
+	s := &stage{shipped: shipped}
 	env.Values[stageKey{}] = s
 	env.Defer(func() { s.stop() })
 	return nil
@@ -169,6 +170,7 @@ type stage struct {
 	answered map[string]bool // questions, by request id
 	headers  []http.Header   // of the requests to the current model
 	wires    map[string]*wire
+	shipped  func() (string, error) // the folder of a hew without the race detector
 }
 
 func on(ts *testscript.TestScript) *stage { return ts.Value(stageKey{}).(*stage) }

@@ -1,0 +1,5 @@
+//go:build !race
+
+package hewtest
+
+const raced = false
