@@ -28,13 +28,14 @@ const (
 // folder, and no link is made: archives of plugins need none.
 type unpacker struct {
 	dir   string
+	most  int64 // bytes of all files together
 	bytes int64
 	count int
 }
 
-// unpack writes the files of a zip or tar.gz archive into dir.
-func unpack(data []byte, dir string) error {
-	u := &unpacker{dir: dir}
+// unpack writes the files of a zip or tar.gz archive into dir, so many bytes at most.
+func unpack(data []byte, dir string, most int64) error {
+	u := &unpacker{dir: dir, most: most}
 	switch {
 	case bytes.HasPrefix(data, []byte("PK\x03\x04")):
 		return u.zip(data)
@@ -143,12 +144,12 @@ func (u *unpacker) file(name string, mode fs.FileMode, in io.Reader) (err error)
 		return fmt.Errorf("unpack %s: %w", fsys.Printable(name), err)
 	}
 	defer func() { err = errors.Join(err, out.Close()) }()
-	n, err := io.Copy(out, io.LimitReader(in, maxUnpack-u.bytes+1))
+	n, err := io.Copy(out, io.LimitReader(in, u.most-u.bytes+1))
 	if err != nil {
 		return fmt.Errorf("unpack %s: %w", fsys.Printable(name), err)
 	}
-	if u.bytes += n; u.bytes > maxUnpack {
-		return fmt.Errorf("the archive unpacks to more than %d MB", maxUnpack>>20)
+	if u.bytes += n; u.bytes > u.most {
+		return fmt.Errorf("the archive unpacks to more than %d MB", u.most>>20)
 	}
 	return nil
 }

@@ -121,7 +121,7 @@ func (s *Store) archive(ctx context.Context, src Source, to string) (path, commi
 	if err := os.MkdirAll(to, 0o755); err != nil {
 		return "", "", err
 	}
-	if err := unpack(data, to); err != nil {
+	if err := unpack(data, to, maxUnpack); err != nil {
 		return "", "", err
 	}
 	return single(to), "", nil

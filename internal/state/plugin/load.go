@@ -178,7 +178,7 @@ func (s *Store) unpacked(path string) (string, error) {
 	if err := os.MkdirAll(tree, 0o755); err != nil {
 		return "", err
 	}
-	if err := unpack(data, tree); err != nil {
+	if err := unpack(data, tree, maxUnpack); err != nil {
 		return "", fmt.Errorf("%s: %w", fsys.Printable(path), err)
 	}
 	tree = single(tree)

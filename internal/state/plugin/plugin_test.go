@@ -117,7 +117,7 @@ func TestHostileArchives(t *testing.T) {
 		"tar link":  {tarred(t, tar.Header{Name: "l", Typeflag: tar.TypeSymlink, Linkname: "/etc"}), "neither a file nor a folder"},
 		"hard link": {tarred(t, tar.Header{Name: "l", Typeflag: tar.TypeLink, Linkname: "/etc/passwd"}), "neither a file nor a folder"},
 		"device":    {tarred(t, tar.Header{Name: "l", Typeflag: tar.TypeChar}), "neither a file nor a folder"},
-		"bomb":      {tarred(t, tar.Header{Name: "b", Typeflag: tar.TypeReg, Size: maxUnpack + 1, Mode: 0o644}), "more than"},
+		"bomb":      {tarred(t, tar.Header{Name: "b", Typeflag: tar.TypeReg, Size: 1<<20 + 1, Mode: 0o644}), "more than"},
 		"neither":   {[]byte("hello"), "neither a zip"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -126,7 +126,7 @@ func TestHostileArchives(t *testing.T) {
 			if err := os.Mkdir(dir, 0o755); err != nil {
 				t.Fatal(err)
 			}
-			if err := unpack(c.data, dir); err == nil || !strings.Contains(err.Error(), c.want) {
+			if err := unpack(c.data, dir, 1<<20); err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("got %v, want %q", err, c.want)
 			}
 			if list, err := os.ReadDir(outer); err != nil || len(list) != 1 {
@@ -145,7 +145,7 @@ func TestArchive(t *testing.T) {
 			_, _ = f.Write([]byte("#!/bin/sh\n"))
 		}
 	})
-	if err := unpack(data, dir); err != nil {
+	if err := unpack(data, dir, maxUnpack); err != nil {
 		t.Fatal(err)
 	}
 	root := single(dir)

@@ -16,7 +16,6 @@ import (
 	"github.com/hew-agent/hew/internal/action/task"
 	"github.com/hew-agent/hew/internal/backend/fsys"
 	"github.com/hew-agent/hew/internal/backend/shell"
-	"github.com/hew-agent/hew/internal/msg"
 	"github.com/hew-agent/hew/internal/tool"
 	"github.com/hew-agent/hew/internal/tool/tooltest"
 )
@@ -123,16 +122,6 @@ func (b *bench) read(path string) {
 		b.t.Fatal(err)
 	}
 	b.s.c.Seen.Record(path, fsys.View{Status: t.Status, Content: t.Raw})
-}
-
-func text(r tool.Result) string {
-	var all []string
-	for _, c := range r.Content {
-		if t, ok := c.(*msg.Text); ok {
-			all = append(all, t.Text)
-		}
-	}
-	return strings.Join(all, "\n")
 }
 
 func dataOf(t *testing.T, r tool.Result) data {

@@ -6,9 +6,11 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/hew-agent/hew/internal/backend/shell"
+	"github.com/hew-agent/hew/internal/msg"
 	"github.com/hew-agent/hew/internal/tool"
 )
 
@@ -63,4 +65,14 @@ func TestPowerShellRuns(t *testing.T) {
 	if _, err := tl.Plan(json.RawMessage(`{"command":" "}`), tool.Env{}); err == nil {
 		t.Error("an empty command was planned")
 	}
+}
+
+func text(r tool.Result) string {
+	var all []string
+	for _, c := range r.Content {
+		if t, ok := c.(*msg.Text); ok {
+			all = append(all, t.Text)
+		}
+	}
+	return strings.Join(all, "\n")
 }
