@@ -108,12 +108,22 @@ func (b *build) happened(ctx context.Context) string {
 	return strings.Join(texts, "\n")
 }
 
+// isMate tells a subagent that is a member of the team: whether something may
+// still come of it, the team tells.
+func (b *build) isMate(id string) bool {
+	if b.crew == nil {
+		return false
+	}
+	_, mate := b.crew.mate.Load(id)
+	return mate
+}
+
 // awaited names what may still come, "" for nothing.
 func (b *build) awaited(ctx context.Context) string {
 	agent, watch := false, false
 	for _, w := range b.background.All() {
 		st := w.Status()
-		running := !st.State.Final()
+		running := !st.State.Final() && !b.isMate(st.ID)
 		agent = agent || running && !st.Stream
 		watch = watch || running && st.Watch
 	}

@@ -39,7 +39,9 @@ type child struct {
 	tree  *tree                   // nil without a worktree
 	own   atomic.Pointer[servers] // those that its file brings, while it runs
 	log   *session.Log
-	craft *skillset // its skills, nil when they are switched off
+	team  *membership  // its place in the team, nil for one that only reports
+	leave func() error // gives that place up
+	craft *skillset    // its skills, nil when they are switched off
 	meta  meta
 	stop  []func() error // what ends with a run
 	ends  []func() error // what ends with the session
@@ -58,6 +60,9 @@ func (c *child) kind() string {
 func (c *child) make(ctx context.Context, past *session.Conversation) error {
 	b, t := c.s.b, c.task
 	if err := c.place(ctx); err != nil {
+		return err
+	}
+	if err := c.seat(ctx); err != nil {
 		return err
 	}
 	c.remembers()
@@ -148,7 +153,9 @@ func (c *child) mind(cfg *engine.Child, past *session.Conversation) error {
 	if err != nil {
 		return err
 	}
-	body += c.skills()
+	if c.team == nil { // what the file brings for a subagent is not for a member
+		body += c.skills()
+	}
 	env := b.surroundings()
 	env.Cwd = c.cwd()
 	if k.Bare {
@@ -230,6 +237,9 @@ func (c *child) sources() []prompt.Source {
 	if c.craft != nil {
 		out = append(out, c.craft)
 	}
+	if c.team != nil {
+		out = append(out, teamMail{c.team})
+	}
 	return append(out, agentListing{b: b, offers: func(s tool.Spec) bool {
 		return slices.ContainsFunc(c.pool, func(t tool.Tool) bool { return t.Spec().Name == s.Name }) && c.gate.Offered(s)
 	}, gate: func() *gate.Gate { return c.gate }})
@@ -244,6 +254,10 @@ func (c *child) Run(ctx context.Context, text string, wake func()) iter.Seq[even
 			yield(event.Event{Origin: c.e.Origin(), Body: event.Done{Terminal: event.Terminal{Reason: event.SetupFailed, Err: err, Detail: err.Error()}}})
 			return
 		}
+		if c.team != nil {
+			c.stays(ctx, in, wake, yield)
+			return
+		}
 		c.home.engine().Relay(ctx, c.e, in, wake)(yield)
 	}
 }
@@ -254,6 +268,9 @@ func (c *child) start(ctx context.Context) error {
 		return nil // it goes on
 	}
 	c.stop = append(c.stop, func() error { return nil })
+	if c.leave != nil {
+		c.stop = append(c.stop, c.leave)
+	}
 	if c.tree != nil {
 		if err := c.tree.enter(ctx); err != nil {
 			return err
@@ -266,6 +283,9 @@ func (c *child) start(ctx context.Context) error {
 	if b.hooks != nil && k.Hooks != nil {
 		remove := b.hooks.d.Register(agentHooks(c.task))
 		c.stop = append(c.stop, func() error { remove(); return nil })
+	}
+	if c.team != nil {
+		return nil
 	}
 	return c.connect(ctx)
 }

@@ -25,6 +25,7 @@ func (c *child) tools() error {
 	cfg := b.builtins(c.seen)
 	cfg.Interactive, cfg.Background, cfg.Tasks, cfg.Todos = false, nil, "", nil
 	cfg.Trees, cfg.Push = nil, nil
+	c.shareTasks(&cfg)
 	cfg.Mode = func() string { return c.gate.Mode() }
 	if b.env("CLAUDE_CODE_DISABLE_BACKGROUND_TASKS") == "" {
 		cfg.Background = &c.work
@@ -36,7 +37,7 @@ func (c *child) tools() error {
 		engine: func() *engine.Engine { return c.e }, gate: func() *gate.Gate { return c.gate },
 		pool: func() []tool.Tool { return c.pool }, more: func() []tool.Tool { return c.more() }, wall: c.wall, depth: c.home.depth + 1,
 	}
-	crew := agent.New(c.s.config(inner, &c.work))
+	crew := agent.New(c.crewOf(c.s.config(inner, &c.work)))
 	pool = append(pool, crew.Tools()...)
 	if b.asksCode != nil {
 		pool = append(pool, b.asksCode)
@@ -111,7 +112,7 @@ func (c *child) filtered(pool []tool.Tool) []tool.Tool {
 		pool = slices.DeleteFunc(pool, func(t tool.Tool) bool { return matches(names, t.Spec()) })
 	}
 	drop(neverDelegated)
-	if c.task.Background {
+	if c.task.Background && c.team == nil {
 		pool = slices.DeleteFunc(pool, func(t tool.Tool) bool {
 			return !matches(backgroundTools, t.Spec()) && t.Spec().Origin == builtinOrigin
 		})

@@ -51,6 +51,7 @@ type subagents struct {
 	kinds   func() *catalog.Catalog
 	running agent.Count
 	types   sync.Map // agent id to its type, for hooks
+	mate    sync.Map // ids of those that are members of the team
 	wg      sync.WaitGroup
 	life    func() context.Context
 	end     context.CancelFunc
@@ -119,6 +120,7 @@ func (s *subagents) config(h homeOf, tasks *task.List) agent.Config {
 		Background: b.env("CLAUDE_CODE_DISABLE_BACKGROUND_TASKS") == "",
 		Fork:       b.forks() && h.depth == 0,
 		Worktrees:  s.worktrees(),
+		Mates:      s.mates(h),
 		Go: func(work func(context.Context)) {
 			s.wg.Go(func() { work(s.life()) })
 		},

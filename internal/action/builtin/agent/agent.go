@@ -55,6 +55,8 @@ type Task struct {
 	// Allowed are the rules of a forked skill; they stand in the place of the
 	// rules that the session has given. Nil keeps those.
 	Allowed []string
+	// Mate tells that it is a member of the conversation's team, under Name.
+	Mate bool
 }
 
 // Child is a subagent. One prompt runs at a time.
@@ -112,6 +114,9 @@ type Config struct {
 	// Background says whether work may go on in the background, Fork whether the
 	// conversation can be copied, Worktrees whether isolation is offered.
 	Background, Fork, Worktrees bool
+	// Mates tells that a subagent with a name becomes a member of a team: it goes on
+	// when mail comes, and messages reach it through Mail.
+	Mates bool
 	// Show tells programs and people what becomes of subagents.
 	Show func(event.TaskChanged)
 	// Go runs work on a goroutine of the session; its context ends with the session.
@@ -265,6 +270,9 @@ func (c *Crew) planAgent(in agentInput, env tool.Env) (tool.Call, error) {
 		t.Isolation = t.Kind.Isolation
 	}
 	t.Background = c.background(in, t.Kind)
+	if c.c.Mates && in.Name != "" && in.Isolation == "" && t.Kind != nil {
+		t.Mate, t.Background = true, true
+	}
 	return &call{crew: c, task: t, prompt: in.Prompt}, nil
 }
 
@@ -357,7 +365,7 @@ func (c *Crew) Delegate(ctx context.Context, t Task, prompt string, emit func(to
 	if c.c.Depth >= c.c.Deepest {
 		return tool.Refused(fmt.Sprintf("Subagents stand %d deep here, and that is the limit. Do the work yourself.", c.c.Depth))
 	}
-	t.Background = t.Background && c.c.Background
+	t.Background = t.Mate || t.Background && c.c.Background
 	if !c.c.Running.take(c.c.Most) {
 		return tool.Refused(fmt.Sprintf("%d subagents are running, and that is the limit. Do not try again now: wait for one to end, or do the work yourself.", c.c.Most))
 	}

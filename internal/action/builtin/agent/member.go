@@ -22,6 +22,9 @@ import (
 // taskKind is the ecosystem's name for subagents as background work.
 const taskKind = "local_agent"
 
+// mateKind is its name for members of a team in this process.
+const mateKind = "in_process_teammate"
+
 // member is a subagent of the crew. It is background work: what runs in the
 // foreground is too, and is merely waited for.
 type member struct {
@@ -67,6 +70,9 @@ func (c *Crew) find(to string) *member {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, m := range slices.Backward(c.members) {
+		if m.task.Mate {
+			continue // its mailbox takes messages
+		}
 		if m.task.ID == to || m.task.Name == to && to != "" {
 			return m
 		}
@@ -166,6 +172,9 @@ func (m *member) launch(prompt string) {
 		ctx, cancel := m.begin(life)
 		defer cancel(nil)
 		m.crew.c.Tasks.Add(m)
+		if m.task.Mate {
+			m.crew.c.Tasks.Told(m.ID()) // what becomes of it comes by mail
+		}
 		m.crew.tell()
 		close(begun)
 		m.run(ctx, prompt, func() {})
@@ -289,6 +298,9 @@ func (m *member) Status() task.Status {
 			Foreground: !m.task.Background, Type: m.kind(), Prompt: m.task.Prompt, Depth: m.task.Depth, LastTool: m.work.last, Spent: m.spent(),
 		},
 	}
+	if m.task.Mate {
+		st.Kind = mateKind
+	}
 	if m.state.Final() {
 		st.Details = [][2]string{{"note", "The result is the report of a model, without the authority of the user."}, {"result", m.words()}, {"usage", m.usage()}}
 		if m.rest.Note != "" {
@@ -361,6 +373,9 @@ func (m *member) Stop() error {
 // launched is the answer to a call whose subagent goes on by itself.
 func (m *member) launched() tool.Result {
 	file := m.child.Transcript()
+	if m.task.Mate {
+		return m.joined(file)
+	}
 	s := fmt.Sprintf("The agent was launched in the background.\nagentId: %s\nYou will be told when it ends; go on with other work or end your turn. To give it more to do, send it a message.", m.task.ID)
 	if file != "" {
 		s += "\noutput_file: " + file + " (its transcript; do not read it, it would fill this conversation)"
@@ -368,6 +383,15 @@ func (m *member) launched() tool.Result {
 	r := tool.Text(s)
 	r.Data = msg.Encode(map[string]any{
 		"status": "async_launched", "isAsync": true, "agentId": m.task.ID, "description": m.task.Description, "outputFile": file,
+	})
+	return r
+}
+
+// joined is the answer to a call that made a member of the team.
+func (m *member) joined(file string) tool.Result {
+	r := tool.Text(fmt.Sprintf("%s has joined the team and works on its own. Write to it by its name; its messages reach you, and its answers do not. It stays until it agrees to a shutdown_request or the session ends.", m.task.Name))
+	r.Data = msg.Encode(map[string]any{
+		"status": "teammate_spawned", "agentId": m.task.ID, "name": m.task.Name, "agentType": m.kind(), "description": m.task.Description, "outputFile": file,
 	})
 	return r
 }
