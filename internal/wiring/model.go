@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"slices"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"github.com/hew-agent/hew/internal/backend/credential"
 	"github.com/hew-agent/hew/internal/backend/provider"
 	"github.com/hew-agent/hew/internal/backend/provider/anthropic"
+	"github.com/hew-agent/hew/internal/backend/provider/cloud"
 	"github.com/hew-agent/hew/internal/backend/provider/endpoint"
 	"github.com/hew-agent/hew/internal/backend/provider/script"
 	"github.com/hew-agent/hew/internal/backend/shell"
@@ -146,7 +148,64 @@ func (b *build) mainProvider() (provider.Provider, error) {
 	}
 	c := b.endpointConfig()
 	c.Headers, c.Betas, c.ExtraBody = headers, b.betas(), b.env("CLAUDE_CODE_EXTRA_BODY")
+	switch {
+	case b.env("CLAUDE_CODE_USE_BEDROCK") != "":
+		c.BaseURL = b.env("ANTHROPIC_BEDROCK_BASE_URL")
+		return cloud.NewBedrock(cloud.Bedrock{Config: c, Env: b.cloudEnv()})
+	case b.env("CLAUDE_CODE_USE_VERTEX") != "":
+		c.BaseURL = b.env("ANTHROPIC_VERTEX_BASE_URL")
+		return cloud.NewVertex(cloud.Vertex{Config: c, Env: b.cloudEnv()})
+	case b.env("CLAUDE_CODE_USE_FOUNDRY") != "":
+		return b.foundry(c)
+	}
 	return b.direct(c)
+}
+
+// cloudName is the cloud that the environment chooses, "" for none.
+func (b *build) cloudName() string {
+	for _, n := range []string{"bedrock", "vertex", "foundry"} {
+		if b.env("CLAUDE_CODE_USE_"+strings.ToUpper(n)) != "" {
+			return n
+		}
+	}
+	return ""
+}
+
+// cloudEnv is what the clouds' credentials are found with.
+func (b *build) cloudEnv() cloud.Env {
+	client := http.DefaultClient
+	if t, err := endpoint.NetworkFromEnv(b.env).Transport(); err == nil {
+		client = &http.Client{Transport: t, Timeout: helperTimeout}
+	}
+	return cloud.Env{Get: b.env, Home: b.o.userHome(), Run: b.helper, HTTP: client, Now: b.o.Now}
+}
+
+// foundry is the API at Microsoft Foundry: only address and credential differ.
+func (b *build) foundry(c endpoint.Config) (provider.Provider, error) {
+	c.Address, c.BaseURL = "ANTHROPIC_FOUNDRY_BASE_URL", b.env("ANTHROPIC_FOUNDRY_BASE_URL")
+	if c.BaseURL == "" {
+		if b.env("ANTHROPIC_FOUNDRY_RESOURCE") == "" {
+			return nil, errors.New("foundry: set ANTHROPIC_FOUNDRY_RESOURCE to the name of your resource, or ANTHROPIC_FOUNDRY_BASE_URL")
+		}
+		c.BaseURL = cloud.FoundryURL(b.env("ANTHROPIC_FOUNDRY_RESOURCE"))
+	}
+	fix := "Check ANTHROPIC_FOUNDRY_API_KEY, or the Entra ID login (az login)"
+	c.Fix = map[provider.Class]string{provider.Auth: fix, provider.Forbidden: "The account needs the role Cognitive Services User on the resource"}
+	key, token := b.env("ANTHROPIC_FOUNDRY_API_KEY"), b.env("ANTHROPIC_FOUNDRY_AUTH_TOKEN")
+	switch {
+	case b.env("CLAUDE_CODE_SKIP_FOUNDRY_AUTH") != "": // a gateway adds the credentials
+	case token != "":
+		c.Auth = func(context.Context, string) (endpoint.Auth, error) {
+			return endpoint.Auth{Style: endpoint.Bearer, Secret: token}, nil
+		}
+	case key != "":
+		c.Auth = func(context.Context, string) (endpoint.Auth, error) {
+			return endpoint.Auth{Style: endpoint.APIKey, Secret: key}, nil
+		}
+	default:
+		c.Auth = (&cloud.Entra{Env: b.cloudEnv()}).Auth
+	}
+	return anthropic.New(c)
 }
 
 // direct is the API of the maker, or a gateway that speaks it.
@@ -211,6 +270,8 @@ func exitError(r shell.Result, err error) error {
 // keySource names the credential in the words of system/init.
 func (b *build) keySource() string {
 	switch {
+	case b.cloudName() != "":
+		return b.cloudName()
 	case b.env("ANTHROPIC_AUTH_TOKEN") != "":
 		return "ANTHROPIC_AUTH_TOKEN"
 	case b.env("ANTHROPIC_API_KEY") != "":

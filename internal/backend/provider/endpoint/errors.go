@@ -74,6 +74,9 @@ func (x *exchange) scrub(e *provider.Error) *provider.Error {
 	if fix, ok := x.c.c.Fix[e.Class]; ok {
 		e.Fix = fix
 	}
+	if e.Fix == "" && x.c.c.Address != "ANTHROPIC_BASE_URL" && aboutAddress(e) {
+		e.Fix = "Check the network and " + x.c.c.Address
+	}
 	hide := x.c.hidden
 	if x.secret != "" {
 		hide = append([]string{x.secret}, hide...)
@@ -93,6 +96,20 @@ func (x *exchange) scrub(e *provider.Error) *provider.Error {
 		}
 	}
 	return e
+}
+
+// aboutAddress tells that a wrong address is a likely cause.
+func aboutAddress(e *provider.Error) bool {
+	switch e.Class {
+	case provider.Connection, provider.Timeout, provider.Protocol:
+		return true
+	case provider.NotFound:
+		return !e.ModelUnknown
+	case provider.Overloaded, provider.RateLimited, provider.Server, provider.Truncated, provider.Stalled, provider.Auth,
+		provider.Forbidden, provider.Billing, provider.TooLong, provider.OutputTooLarge, provider.BodyTooLarge, provider.BadImage,
+		provider.Invalid, provider.Certificate, provider.Credential:
+	}
+	return false
 }
 
 // minSecret is the length from which a value can be taken out of a text

@@ -23,10 +23,7 @@ type Abilities struct {
 
 // RunForeign runs the suite for wire formats other than that of the Messages API.
 func RunForeign(t *testing.T, newProvider Make, a Abilities) {
-	for _, c := range []struct {
-		name string
-		test func(*testing.T, Make)
-	}{
+	checks := []check{
 		{"streaming", foreignStream},
 		{"raw events", rawEvents},
 		{"parallel calls", func(t *testing.T, m Make) { parallel(t, m, a) }},
@@ -47,13 +44,11 @@ func RunForeign(t *testing.T, newProvider Make, a Abilities) {
 		{"cancellation", cancellation},
 		{"leaving early", leaving},
 		{"backpressure", backpressure},
-	} {
-		t.Run(c.name, func(t *testing.T) { c.test(t, newProvider) })
 	}
 	if !a.WholeInput {
-		t.Run("tool input", func(t *testing.T) { toolInput(t, newProvider) })
-		t.Run("malformed input", func(t *testing.T) { malformedInput(t, newProvider) })
+		checks = append(checks, check{"tool input", toolInput}, check{"malformed input", malformedInput})
 	}
+	run(t, newProvider, checks)
 }
 
 func foreignStream(t *testing.T, newProvider Make) {

@@ -25,10 +25,31 @@ type Make func(t *testing.T, m *script.Model, p Patience) provider.Provider
 
 // Run runs the suite.
 func Run(t *testing.T, newProvider Make) {
-	for _, c := range []struct {
-		name string
-		test func(*testing.T, Make)
-	}{
+	run(t, newProvider, append(native(), check{"observer", observer}, check{"typed errors", typedErrors}, check{"counting", counting}))
+}
+
+// RunCloud runs the suite for the Messages API behind another door: the body
+// differs by what the path says, and errors come in the words of the cloud.
+func RunCloud(t *testing.T, newProvider Make) {
+	run(t, newProvider, append(native(), check{"observer", foreignObserver}, check{"statuses", statuses}))
+}
+
+// check is one part of the suite.
+type check struct {
+	name string
+	test func(*testing.T, Make)
+}
+
+func run(t *testing.T, newProvider Make, checks []check) {
+	t.Parallel() // most of it waits
+	for _, c := range checks {
+		t.Run(c.name, func(t *testing.T) { c.test(t, newProvider) })
+	}
+}
+
+// native are the checks of everything that speaks the Messages API.
+func native() []check {
+	return []check{
 		{"streaming", streaming},
 		{"raw events", rawEvents},
 		{"tool input", toolInput},
@@ -40,10 +61,7 @@ func Run(t *testing.T, newProvider Make) {
 		{"letters of many bytes", letters},
 		{"stop reasons", stopReasons},
 		{"labels", labels},
-		{"observer", observer},
-		{"counting", counting},
 		{"concurrency", concurrency},
-		{"typed errors", typedErrors},
 		{"sizes", sizes},
 		{"error event", errorEvent},
 		{"cut streams", cuts},
@@ -54,8 +72,6 @@ func Run(t *testing.T, newProvider Make) {
 		{"cancellation", cancellation},
 		{"leaving early", leaving},
 		{"backpressure", backpressure},
-	} {
-		t.Run(c.name, func(t *testing.T) { c.test(t, newProvider) })
 	}
 }
 

@@ -145,4 +145,6 @@ func (t *translated) close() {
 }
 
 // dataLine is one server-sent event.
-func dataLine(v string) []byte { return []byte("data: " + v + "\n\n") }
+func dataLine(v string) []byte {
+	return []byte("data: " + strings.ReplaceAll(v, "\n", "\ndata: ") + "\n\n")
+}
