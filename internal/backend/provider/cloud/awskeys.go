@@ -5,7 +5,6 @@ import (
 	"crypto/sha1" // the SSO cache names its files so
 	"encoding/hex"
 	"encoding/json"
-	"encoding/xml"
 	"errors"
 	"fmt"
 	"io"
@@ -245,17 +244,6 @@ func (k *awsKeys) sso(ctx context.Context, name string, p map[string]string) (aw
 	return awsKey{c.AccessKeyId, c.SecretAccessKey, c.SessionToken, time.UnixMilli(c.Expiration)}, nil
 }
 
-// stsAnswer has the credentials of both calls of the token service.
-type stsAnswer struct {
-	Role     stsKey `xml:"AssumeRoleResult>Credentials"`
-	Identity stsKey `xml:"AssumeRoleWithWebIdentityResult>Credentials"`
-}
-
-type stsKey struct {
-	AccessKeyId, SecretAccessKey, SessionToken string
-	Expiration                                 time.Time
-}
-
 func (k *awsKeys) sts(ctx context.Context, q url.Values, by *awsKey) (awsKey, error) {
 	region := k.region()
 	base := k.env.Get("AWS_ENDPOINT_URL_STS")
@@ -277,22 +265,25 @@ func (k *awsKeys) sts(ctx context.Context, q url.Values, by *awsKey) (awsKey, er
 	if err != nil {
 		return awsKey{}, fmt.Errorf("AWS token service, role %s: %w", q.Get("RoleArn"), err)
 	}
-	var a stsAnswer
-	if err := xml.Unmarshal(body, &a); err != nil {
-		return awsKey{}, fmt.Errorf("AWS token service: %w", err)
-	}
-	c := a.Role
-	if c.AccessKeyId == "" {
-		c = a.Identity
-	}
-	if c.AccessKeyId == "" {
+	key := awsKey{element(body, "AccessKeyId"), element(body, "SecretAccessKey"), element(body, "SessionToken"), time.Time{}}
+	if key.id == "" || key.secret == "" {
 		return awsKey{}, errors.New("AWS token service: the answer holds no credentials")
 	}
-	return c.key(), nil
+	if key.expires, err = time.Parse(time.RFC3339, element(body, "Expiration")); err != nil {
+		return awsKey{}, fmt.Errorf("AWS token service: %w", err)
+	}
+	return key, nil
 }
 
-func (c stsKey) key() awsKey {
-	return awsKey{c.AccessKeyId, c.SecretAccessKey, c.SessionToken, c.Expiration}
+// element is the text of an XML element that occurs once and holds nothing but
+// text without escapes, as the four members of credentials do.
+func element(body []byte, name string) string {
+	_, rest, _ := strings.Cut(string(body), "<"+name+">")
+	text, _, ok := strings.Cut(rest, "</"+name+">")
+	if !ok {
+		return ""
+	}
+	return strings.TrimSpace(text)
 }
 
 func (k *awsKeys) webIdentity(ctx context.Context, file, role, session string) (awsKey, error) {

@@ -1,17 +1,11 @@
 package cloud
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
-	"os"
-	"sync"
 	"time"
-
-	"golang.org/x/oauth2"
-	"golang.org/x/oauth2/google"
 
 	"github.com/hew-agent/hew/internal/backend/provider"
 	"github.com/hew-agent/hew/internal/backend/provider/endpoint"
@@ -119,70 +113,4 @@ func (d *vertex) Classify(status int, h http.Header, body []byte, now time.Time)
 	e := messages.Classify(status, h, body, now)
 	e.ModelUnknown = e.ModelUnknown || e.Class == provider.NotFound
 	return e
-}
-
-// googleTokens are the application default credentials, found with the first
-// request.
-type googleTokens struct {
-	env    Env
-	mu     sync.Mutex
-	found  *google.Credentials
-	source oauth2.TokenSource
-}
-
-func (g *googleTokens) find() (*google.Credentials, error) {
-	if g.found != nil {
-		return g.found, nil
-	}
-	// The source outlives the request that asks first, so it has a context of its own.
-	ctx := context.Background()
-	if g.env.HTTP != nil {
-		ctx = context.WithValue(ctx, oauth2.HTTPClient, g.env.HTTP)
-	}
-	var c *google.Credentials
-	var err error
-	if file := g.env.Get("GOOGLE_APPLICATION_CREDENTIALS"); file != "" {
-		data, rerr := os.ReadFile(file)
-		if rerr != nil {
-			return nil, fmt.Errorf("GOOGLE_APPLICATION_CREDENTIALS: %w", rerr)
-		}
-		if c, err = google.CredentialsFromJSON(ctx, data, vertexScope); err != nil {
-			return nil, fmt.Errorf("GOOGLE_APPLICATION_CREDENTIALS: %s is no credentials file", file)
-		}
-	} else if c, err = google.FindDefaultCredentials(ctx, vertexScope); err != nil {
-		return nil, errors.New("no Google credentials were found")
-	}
-	g.found, g.source = c, c.TokenSource
-	return c, nil
-}
-
-func (g *googleTokens) project() (string, error) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	c, err := g.find()
-	if err != nil || c.ProjectID == "" {
-		return "", errors.New("vertex: set ANTHROPIC_VERTEX_PROJECT_ID to your project")
-	}
-	return c.ProjectID, nil
-}
-
-// auth returns a token; one that was rejected is dropped with its source.
-func (g *googleTokens) auth(_ context.Context, rejected string) (endpoint.Auth, error) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if rejected != "" {
-		g.found = nil
-	}
-	if _, err := g.find(); err != nil {
-		return endpoint.Auth{}, err
-	}
-	t, err := g.source.Token()
-	if err != nil {
-		var re *oauth2.RetrieveError
-		if errors.As(err, &re) {
-			return endpoint.Auth{}, fmt.Errorf("google gives no token: %s %s", re.ErrorCode, re.ErrorDescription)
-		}
-		return endpoint.Auth{}, fmt.Errorf("google gives no token: %w", err)
-	}
-	return endpoint.Auth{Style: endpoint.Bearer, Secret: t.AccessToken}, nil
 }
