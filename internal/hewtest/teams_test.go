@@ -40,14 +40,15 @@ type crew struct {
 	fault []string
 	kill  map[int]bool // numbers of requests at which the sender is killed
 	asked int
-	fell  chan string // the words of those that were killed
+	due   int         // kills that wait for a sender who lives
+	over  chan string // the words of those that have ended
 }
 
 // teamKills lets processes work a list of tasks off and kills so many of them.
 func teamKills(t *testing.T, processes, tasks, kills int) {
 	c := &crew{
 		t: t, rnd: rand.New(rand.NewPCG(seed(t), 11)), tasks: tasks, lives: map[string]*hew{}, dead: map[string]bool{}, owner: map[string]string{},
-		done: map[string]bool{}, ends: map[string]int{}, kill: map[int]bool{}, fell: make(chan string, kills),
+		done: map[string]bool{}, ends: map[string]int{}, kill: map[int]bool{}, over: make(chan string, processes+kills),
 	}
 	for len(c.kill) < kills { // a task takes two requests at least
 		c.kill[1+c.rnd.IntN(2*tasks)] = true
@@ -60,18 +61,18 @@ func teamKills(t *testing.T, processes, tasks, kills int) {
 	for i := range processes {
 		c.live(fmt.Sprintf("m%d", i), 1)
 	}
-	for range kills {
+	for running := processes; running > 0; running-- {
+		words := <-c.over
+		if !c.killed(words) {
+			continue
+		}
 		var name string
 		var life int
-		if _, err := fmt.Sscanf(<-c.fell, "%s life %d", &name, &life); err != nil {
+		if _, err := fmt.Sscanf(words, "%s life %d", &name, &life); err != nil {
 			t.Fatal(err)
 		}
 		c.live(name, life+1)
-	}
-	for words, h := range c.lives {
-		if code := h.wait(); code != 0 && !c.dead[words] {
-			t.Errorf("%s ended with %d: %s", words, code, h.stderr.String())
-		}
+		running++
 	}
 	c.judge()
 }
@@ -100,6 +101,21 @@ func (c *crew) live(name string, life int) {
 	if err := h.in.Close(); err != nil { // nothing comes that it would have to wait for
 		c.t.Error(err)
 	}
+	go func() {
+		<-h.ended
+		c.over <- words
+	}()
+}
+
+// killed tells whether a member was killed; one that was not has ended well.
+func (c *crew) killed(words string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	h := c.lives[words]
+	if code := h.wait(); code != 0 && !c.dead[words] {
+		c.t.Errorf("%s ended with %d: %s", words, code, h.stderr.String())
+	}
+	return c.dead[words]
 }
 
 var memberWords = regexp.MustCompile(`you are (m\d+ life \d+)\.`)
@@ -134,12 +150,13 @@ func (c *crew) reply(words string, body []byte) []script.Reply {
 	defer c.mu.Unlock()
 	c.learn(words, body)
 	c.asked++
-	if h := c.lives[words]; c.kill[c.asked] && !c.dead[words] && h != nil {
+	if c.kill[c.asked] {
+		c.due++
+	}
+	if c.due > 0 && !c.dead[words] {
+		c.due--
 		c.dead[words] = true
-		h.kill()
-		c.fell <- words
-	} else if c.kill[c.asked] { // of a member that is about to fall: the next one's turn
-		c.kill[c.asked+1] = true
+		c.lives[words].kill()
 	}
 	for id, who := range c.owner {
 		if who == words && !c.done[id] {
