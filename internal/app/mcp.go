@@ -118,7 +118,7 @@ type serverJSON struct {
 
 func serverRow(f server.Found, st mcp.Status) serverJSON {
 	r := serverJSON{
-		f.Entry.Name, string(f.Entry.Scope), string(f.Entry.Transport), f.Entry.Runs(), f.Entry.File, string(st.State), st.Detail, st.Tools, st.Prompts,
+		f.Entry.Name, string(f.Entry.Scope), string(f.Entry.Transport), f.Entry.Shown(), f.Entry.File, string(st.State), st.Detail, st.Tools, st.Prompts,
 	}
 	switch f.Choice {
 	case server.Waits:
@@ -149,7 +149,7 @@ func listServers(e Env, args []string) error {
 		for _, f := range all {
 			rows = append(rows, serverRow(f, st[f.Entry.Name]))
 			if !asJSON {
-				fmt.Fprintf(e.Stdout, "%s: %s - %s\n", fsys.Printable(f.Entry.Name), fsys.Printable(f.Entry.Runs()), fsys.Printable(mark(f, st[f.Entry.Name])))
+				fmt.Fprintf(e.Stdout, "%s: %s - %s\n", fsys.Printable(f.Entry.Name), fsys.Printable(f.Entry.Shown()), fsys.Printable(mark(f, st[f.Entry.Name])))
 			}
 		}
 		if asJSON {
@@ -168,11 +168,11 @@ func getServer(e Env, args []string) error {
 		}
 		en := f.Entry
 		fmt.Fprintf(e.Stdout, "%s:\n  Scope: %s (%s)\n  Status: %s\n  Type: %s\n  Runs: %s\n",
-			fsys.Printable(en.Name), en.Scope, fsys.Printable(en.File), fsys.Printable(mark(f, st)), en.Transport, fsys.Printable(en.Runs()))
+			fsys.Printable(en.Name), en.Scope, fsys.Printable(en.File), fsys.Printable(mark(f, st)), en.Transport, fsys.Printable(en.Shown()))
 		writeMap(e.Stdout, "Environment", en.Env)
 		writeMap(e.Stdout, "Headers", en.Headers)
 		if en.HeadersHelper != "" {
-			fmt.Fprintf(e.Stdout, "  Headers helper: %s\n", fsys.Printable(en.HeadersHelper))
+			fmt.Fprintf(e.Stdout, "  Headers helper: %s\n", fsys.Printable(mcp.Masked(en.HeadersHelper)))
 		}
 		if en.Remote() && k.HasLogin(en) {
 			fmt.Fprintln(e.Stdout, "  Login: stored")
@@ -192,11 +192,7 @@ func writeMap(out io.Writer, title string, m map[string]string) {
 	fmt.Fprintf(out, "  %s: ", title)
 	var parts []string
 	for _, k := range slices.Sorted(maps.Keys(m)) {
-		v := m[k]
-		if !strings.HasPrefix(v, "${") {
-			v = "…"
-		}
-		parts = append(parts, fsys.Printable(k+"="+v))
+		parts = append(parts, fsys.Printable(k+"="+mcp.MaskedValue(m[k])))
 	}
 	fmt.Fprintln(out, strings.Join(parts, ", "))
 }

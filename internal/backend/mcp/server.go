@@ -30,7 +30,8 @@ type Server struct {
 	mu        sync.Mutex
 	state     State
 	detail    string
-	changed   chan struct{} // closed at the next change of state
+	secrets   *strings.Replacer // what no detail may hold
+	changed   chan struct{}     // closed at the next change of state
 	client    *sdk.Client
 	session   *sdk.ClientSession
 	tools     []Tool
@@ -108,6 +109,9 @@ func (o *Server) offers() ([]Tool, []Prompt) {
 
 func (o *Server) turn(st State, detail string) {
 	o.mu.Lock()
+	if o.secrets != nil {
+		detail = o.secrets.Replace(detail)
+	}
 	o.state, o.detail = st, detail
 	close(o.changed)
 	o.changed = make(chan struct{})
@@ -295,6 +299,9 @@ func (o *Server) connect(ctx context.Context) (*link, error) {
 	if len(missing) > 0 {
 		o.set.c.Notice(fmt.Sprintf("MCP server %q: not set, so left as they stand: %s", o.entry.Name, strings.Join(missing, ", ")))
 	}
+	o.mu.Lock()
+	o.secrets = secretsOf(e)
+	o.mu.Unlock()
 	// The context lives as long as the connection: that of SSE is a request.
 	ctx, cancel := context.WithCancelCause(ctx)
 	l := &link{client: o.newClient(), cancel: func() { cancel(nil) }}
