@@ -64,12 +64,12 @@ func (p *Pipeline) Shape(ctx context.Context, w loop.Window, why loop.Pressure, 
 	if err != nil {
 		return w, err
 	}
-	over := w.Size >= l.Trigger
-	switch why.(type) {
+	over, again := w.Size >= l.Trigger, false
+	switch o := why.(type) {
 	case loop.Manual:
 		return p.last.Shape(ctx, w, why, emit)
 	case loop.Overflow:
-		over, w.Want = true, l.Target
+		over, again, w.Want = true, o.Again, l.Target
 	case loop.Routine:
 		if over {
 			w.Want = l.Target
@@ -79,7 +79,7 @@ func (p *Pipeline) Shape(ctx context.Context, w loop.Window, why loop.Pressure, 
 	if err != nil {
 		return w, err
 	}
-	if !over || shaped.Size <= l.Target || !p.c.On.Auto {
+	if !over || !p.c.On.Auto || shaped.Size <= l.Target && !again {
 		tell(heard, emit)
 		return p.end(ctx, shaped, why, emit)
 	}

@@ -162,7 +162,7 @@ func (j *job) replace(ctx context.Context, summary string) (loop.Window, error) 
 	}
 	j.emit(event.Shaped{Stage: StageAuto, Before: j.before, After: post, Detail: j.trigger})
 	w := j.w
-	w.Messages, w.Size, w.Break = append(next, live...), post, StageAuto
+	w.Messages, w.Size, w.Break, w.Summarised = append(next, live...), post, StageAuto, true
 	return w, nil
 }
 

@@ -58,6 +58,9 @@ type Window struct {
 	Model      string
 	// Break names why the next request will not extend the last one, "" if it will.
 	Break string
+	// Summarised tells that a summary stands in history's place, so that a shaper
+	// that is asked again can take no more.
+	Summarised bool
 }
 
 // Halt is the error of a Shaper that ends the run with a reason of its own: no
@@ -79,8 +82,12 @@ type Pressure interface{ pressure() }
 type Routine struct{}
 
 // Overflow means that the provider refused the request as too long. Tokens and
-// Window are how many it counted and how many fit, 0 where it did not say.
-type Overflow struct{ Tokens, Window int }
+// Window are how many it counted and how many fit, 0 where it did not say. Again
+// tells that it refused what was made of history after its first refusal.
+type Overflow struct {
+	Tokens, Window int
+	Again          bool
+}
 
 // Manual means that a person asked for compaction.
 type Manual struct{ Instructions string }

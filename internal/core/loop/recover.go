@@ -27,6 +27,9 @@ const (
 	// maxBroken is how many streams in a row may break with nothing complete
 	// before the reply is asked for in one piece.
 	maxBroken = 3
+	// maxSheds is how often history is made smaller for one request: once by what
+	// is cheap, once by a summary.
+	maxSheds = 2
 	// maxBlamed is how often one request is sent again without what the server
 	// refused of it.
 	maxBlamed = 5
@@ -84,7 +87,8 @@ type ladder struct {
 	whole, noWhole                         bool
 	fallback                               bool // another model is left
 	cuts                                   int
-	reduced                                bool
+	sheds                                  int  // history made smaller
+	reduced                                bool // as far as it goes
 	cap                                    int
 	blamed                                 int
 	plain                                  bool
@@ -142,7 +146,8 @@ func (l *ladder) overflow() step {
 	if l.reduced {
 		return fail
 	}
-	l.reduced = true
+	l.sheds++
+	l.reduced = l.sheds == maxSheds
 	return reduce
 }
 
@@ -209,6 +214,7 @@ func (r *run) ask(st state) (*reply, state, *event.Terminal) {
 			return nil, st, &end
 		}
 		st = next
+		l.reduced = l.reduced || st.overflowed
 	}
 }
 
@@ -304,8 +310,9 @@ func (r *run) reduce(st state, cause *provider.Error) (state, error) {
 
 // relieve compacts after a refusal.
 func (r *run) relieve(st state, cause *provider.Error) (state, error) {
-	st.overflowed = true
-	next, err := r.shape(st, Overflow{Tokens: cause.Tokens, Window: cause.Window})
+	again := st.shed
+	st.shed, st.overflowed = true, true
+	next, err := r.shape(st, Overflow{Tokens: cause.Tokens, Window: cause.Window, Again: again})
 	if err != nil {
 		return st, fmt.Errorf("%w (%w)", cause, err)
 	}
@@ -313,6 +320,7 @@ func (r *run) relieve(st state, cause *provider.Error) (state, error) {
 		return st, cause
 	}
 	next.why = afterShape
+	next.overflowed = again || next.summarised
 	return next, nil
 }
 

@@ -27,10 +27,12 @@ type state struct {
 	rung int
 	// cap overrides the output cap, 0 for none.
 	cap int
-	// capped, cuts and malformed count events in a row; overflowed is set once
-	// the window was shrunk because the provider refused a request.
+	// capped, cuts and malformed count events in a row; shed is set once
+	// the window was shrunk because the provider refused a request, overflowed once
+	// nothing more can be taken from it.
 	capped, cuts, malformed int
-	overflowed              bool
+	shed, overflowed        bool
+	summarised              bool // by the last shaping
 	// plain is set once the provider missed thinking that history has no more.
 	plain      bool
 	brk        string
@@ -67,7 +69,7 @@ func (st state) with(rep *reply) state {
 		st.turn++
 	}
 	if rep.err == nil {
-		st.overflowed = false
+		st.shed, st.overflowed = false, false
 	}
 	st.brk = ""
 	st.usage = st.usage.Add(rep.usage)
@@ -132,7 +134,7 @@ func (st state) shaped(w Window) state {
 		st.brk = w.Break
 		st.used, st.seen = 0, 0
 	}
-	st.history = w.Messages
+	st.history, st.summarised = w.Messages, w.Summarised
 	return st
 }
 
