@@ -86,6 +86,22 @@ func needProc(t *testing.T, what string) {
 // blocks and memory stays bounded; then everything arrives, in order.
 func TestSlowReaderPausesTheModel(t *testing.T) {
 	needProc(t, "memory of a run that nobody reads")
+	stream := []string{"--output-format", "stream-json", "--verbose", "--include-partial-messages"}
+	t.Run("prompt", func(t *testing.T) {
+		t.Parallel()
+		slowly(t, func(w *world) *reader { return w.reader(append([]string{"-p", "go"}, stream...)...) })
+	})
+	t.Run("host", func(t *testing.T) { // bad input of S-3: a slow host
+		t.Parallel()
+		slowly(t, func(w *world) *reader {
+			in := strings.NewReader(`{"type":"user","message":{"role":"user","content":"go"}}` + "\n")
+			return w.readerOf(in, append([]string{"--input-format", "stream-json"}, stream...)...)
+		})
+	})
+}
+
+func slowly(t *testing.T, start func(w *world) *reader) {
+	t.Helper()
 	const blocks, lines = 20, 10_000 // of 100 bytes: 20 MB
 	var sc script.Scenario
 	var all strings.Builder
@@ -100,7 +116,7 @@ func TestSlowReaderPausesTheModel(t *testing.T) {
 	}
 	sc.Steps = []script.Step{step}
 	w := newWorld(t, &sc)
-	r := w.reader("-p", "go", "--output-format", "stream-json", "--verbose", "--include-partial-messages")
+	r := start(w)
 	r.line(t) // system/init
 	before := memory(t, r.cmd.Process.Pid)
 

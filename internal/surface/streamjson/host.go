@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/hew-agent/hew/internal/event"
 	"github.com/hew-agent/hew/internal/tool"
 )
@@ -180,7 +182,8 @@ func (h *Host) Fill(ctx context.Context, f event.Form) (event.FormAnswer, error)
 		URL     string          `json:"url,omitempty"`
 		ID      string          `json:"elicitation_id,omitempty"`
 		Schema  json.RawMessage `json:"requested_schema,omitempty"`
-	}{"elicitation", f.Server, f.Message, f.Mode, f.URL, f.ID, f.Schema})
+		Order   []string        `json:"property_order,omitempty"`
+	}{"elicitation", f.Server, f.Message, f.Mode, f.URL, f.ID, f.Schema, fields(f.Schema)})
 	if err != nil {
 		return event.FormAnswer{}, err
 	}
@@ -192,6 +195,16 @@ func (h *Host) Fill(ctx context.Context, f event.Form) (event.FormAnswer, error)
 		return event.FormAnswer{}, fmt.Errorf("a form of the MCP server %s: %w", f.Server, err)
 	}
 	return event.FormAnswer{Action: in.Action, Content: in.Content}, nil
+}
+
+// fields are the names of a form's fields in the server's order, for hosts whose
+// own form of JSON keeps none.
+func fields(schema json.RawMessage) (names []string) {
+	gjson.GetBytes(schema, "properties").ForEach(func(key, _ gjson.Result) bool {
+		names = append(names, key.Str)
+		return true
+	})
+	return names
 }
 
 type canUseTool struct {
