@@ -27,12 +27,12 @@ func TestHostPolicyOnlyRestricts(t *testing.T) {
 			if got := strings.Join(rules, " "); got != c.kept {
 				t.Errorf("the rules are %q, want %q", got, c.kept)
 			}
-			left := ""
+			var left strings.Builder
 			for _, p := range problems {
-				left += p.Key
+				left.WriteString(p.Key)
 			}
-			if left != c.left {
-				t.Errorf("left out: %q, want %q", left, c.left)
+			if left.String() != c.left {
+				t.Errorf("left out: %q, want %q", left.String(), c.left)
 			}
 		})
 	}
