@@ -57,8 +57,9 @@ func (c *child) record(cfg *engine.Child, past *session.Conversation) error {
 		return nil
 	}
 	log, err := b.store.OpenSidechain(b.id, c.id())
-	if err != nil {
-		return fmt.Errorf("open the subagent's transcript: %w", err)
+	if err != nil { // a channel of its own: the work goes on without it
+		b.notice("the subagent " + c.id() + " leaves no transcript and cannot be resumed: " + err.Error())
+		return nil
 	}
 	c.log, c.ends = log, append(c.ends, log.Close)
 	log.Mirror(b.o.Mirror)
