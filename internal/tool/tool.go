@@ -50,7 +50,24 @@ type Spec struct {
 	// MaxResult is the number of bytes of text of one result that may enter the
 	// conversation; 0 means DefaultMaxResult.
 	MaxResult int
+	// Act is what it does, "" for what the needs of a call tell.
+	Act Act
 }
+
+// Act is the sort of thing that a tool does, for surfaces that draw a sign for it.
+type Act string
+
+// The acts, by the words of the Agent Client Protocol.
+const (
+	ActRead    Act = "read"
+	ActEdit    Act = "edit"
+	ActSearch  Act = "search"
+	ActExecute Act = "execute"
+	ActThink   Act = "think"
+	ActFetch   Act = "fetch"
+	ActMode    Act = "switch_mode"
+	ActOther   Act = "other"
+)
 
 // DefaultMaxResult bounds a tool result that states no limit of its own, in bytes.
 const DefaultMaxResult = 100_000

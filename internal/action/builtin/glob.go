@@ -29,7 +29,7 @@ type globInput struct {
 }
 
 func newGlob(c *Config) tool.Tool {
-	spec := tool.Spec{Name: globName, RuleFamily: readName, MainField: "pattern", Always: true}
+	spec := tool.Spec{Name: globName, RuleFamily: readName, MainField: "pattern", Always: true, Act: tool.ActSearch}
 	return define("glob", spec, func(in globInput, env tool.Env) (tool.Call, error) {
 		root, err := searchRoot(env, in.Path)
 		if err != nil {

@@ -38,7 +38,7 @@ type grepInput struct {
 }
 
 func newGrep(c *Config) tool.Tool {
-	spec := tool.Spec{Name: grepName, RuleFamily: readName, MainField: "pattern", Always: true}
+	spec := tool.Spec{Name: grepName, RuleFamily: readName, MainField: "pattern", Always: true, Act: tool.ActSearch}
 	return define("grep", spec, func(in grepInput, env tool.Env) (tool.Call, error) {
 		root, err := searchRoot(env, in.Path)
 		if err != nil {

@@ -17,7 +17,7 @@ const (
 )
 
 func newEnterPlanMode(c *Config) tool.Tool {
-	spec := tool.Spec{Name: enterPlanModeName, Condition: offeredToPeople}
+	spec := tool.Spec{Name: enterPlanModeName, Condition: offeredToPeople, Act: tool.ActMode}
 	return define("enter_plan_mode", spec, func(struct{}, tool.Env) (tool.Call, error) {
 		return &tool.Func{
 			Line: "Enter plan mode",
@@ -41,7 +41,7 @@ func newExitPlanMode(c *Config) tool.Tool {
 	type input struct {
 		Plan string `json:"plan"`
 	}
-	spec := tool.Spec{Name: exitPlanModeName, Condition: offeredToPeople}
+	spec := tool.Spec{Name: exitPlanModeName, Condition: offeredToPeople, Act: tool.ActMode}
 	return define("exit_plan_mode", spec, func(in input, env tool.Env) (tool.Call, error) {
 		p := &presented{c: c, given: in.Plan, file: c.PlanFile(env)}
 		call := &changing{

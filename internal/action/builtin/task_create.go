@@ -20,7 +20,7 @@ func newTaskCreate(c *Config) tool.Tool {
 		ActiveForm  string                     `json:"activeForm"`
 		Metadata    map[string]json.RawMessage `json:"metadata"`
 	}
-	spec := tool.Spec{Name: "TaskCreate", Condition: offeredWithTasks}
+	spec := tool.Spec{Name: "TaskCreate", Condition: offeredWithTasks, Act: tool.ActThink}
 	list := c.board()
 	return define("task_create", spec, func(in input, _ tool.Env) (tool.Call, error) {
 		return &tool.Func{

@@ -16,7 +16,7 @@ func newTaskGet(c *Config) tool.Tool {
 	type input struct {
 		TaskID string `json:"taskId"`
 	}
-	spec := tool.Spec{Name: "TaskGet", Condition: offeredWithTasks}
+	spec := tool.Spec{Name: "TaskGet", Condition: offeredWithTasks, Act: tool.ActThink}
 	list := c.board()
 	return define("task_get", spec, func(in input, _ tool.Env) (tool.Call, error) {
 		return &tool.Func{

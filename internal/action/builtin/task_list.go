@@ -10,7 +10,7 @@ import (
 )
 
 func newTaskList(c *Config) tool.Tool {
-	spec := tool.Spec{Name: "TaskList", Condition: offeredWithTasks}
+	spec := tool.Spec{Name: "TaskList", Condition: offeredWithTasks, Act: tool.ActThink}
 	list := c.board()
 	return define("task_list", spec, func(struct{}, tool.Env) (tool.Call, error) {
 		return &tool.Func{

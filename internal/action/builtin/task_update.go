@@ -24,7 +24,7 @@ type taskUpdate struct {
 }
 
 func newTaskUpdate(c *Config) tool.Tool {
-	spec := tool.Spec{Name: "TaskUpdate", Condition: offeredWithTasks}
+	spec := tool.Spec{Name: "TaskUpdate", Condition: offeredWithTasks, Act: tool.ActThink}
 	list := c.board()
 	return define("task_update", spec, func(in taskUpdate, _ tool.Env) (tool.Call, error) {
 		in.TaskID = strings.TrimPrefix(in.TaskID, "#")

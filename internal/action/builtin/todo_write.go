@@ -49,7 +49,7 @@ func newTodoWrite(c *Config) tool.Tool {
 	type input struct {
 		Todos []Todo `json:"todos"`
 	}
-	spec := tool.Spec{Name: "TodoWrite", Condition: "when the shared task list is switched off"}
+	spec := tool.Spec{Name: "TodoWrite", Condition: "when the shared task list is switched off", Act: tool.ActThink}
 	return define("todo_write", spec, func(in input, env tool.Env) (tool.Call, error) {
 		list := append([]Todo{}, in.Todos...)
 		return &tool.Func{
