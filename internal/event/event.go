@@ -106,6 +106,8 @@ type ToolFinished struct {
 	Took   time.Duration
 	// Ran is false when the call was not executed.
 	Ran bool
+	// Check is tool.Traits.Check of the call.
+	Check string
 	// Layer is PreFilter for a call of a tool that exists and is kept from the
 	// model, the boundary that held a call which ran and failed (tool.Result.Held),
 	// else "": what else keeps a call from running is in Decided.

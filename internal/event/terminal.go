@@ -52,6 +52,8 @@ type Terminal struct {
 	Deferred *msg.ToolUse
 	// Denied lists the calls that were refused.
 	Denied []Denial
+	// Signals are what a glance at the end would miss.
+	Signals []Signal
 	// History is the conversation at the end, valid as the start of a next run.
 	History []*msg.Message
 	// Used is the size of the last request and reply as the provider reported it,
@@ -63,6 +65,24 @@ type Terminal struct {
 	Status int
 	Err    error
 }
+
+// Signal is one thing that went wrong without stopping the run.
+type Signal struct {
+	Kind SignalKind `json:"kind"`
+	// Detail says what, for people.
+	Detail string `json:"detail"`
+}
+
+// SignalKind is what a Signal is about.
+type SignalKind string
+
+// The kinds of signals: a check of the work that failed when it was last run, one
+// that was never run, and parts of the conversation that the model no longer sees.
+const (
+	FailedCheck    SignalKind = "failed_check"
+	SkippedCheck   SignalKind = "skipped_check"
+	DroppedContext SignalKind = "dropped_context"
+)
 
 // Denial is one refused call.
 type Denial struct {

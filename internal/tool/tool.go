@@ -117,6 +117,9 @@ type Traits struct {
 	NeedsUser bool
 	// Confined calls run in the sandbox.
 	Confined bool
+	// Check names what the call checks of the work, such as "go test": it fails
+	// with the result. "" for a call that checks nothing.
+	Check string
 }
 
 // NeedKind is the kind of access that a call asks for.

@@ -63,6 +63,7 @@ type submission struct {
 	cancel context.CancelCauseFunc
 	gone   bool
 	failed error
+	doubts signals
 	// asked tells that a request was made; calls are the ids of those that came
 	// since the last one, ended those that have a result, with is what hooks add to
 	// the next.
@@ -171,6 +172,7 @@ func (s *submission) keep(ev event.Event) {
 	}
 	ev.Body = s.joined(ev.Body)
 	s.e.follow(ev.Body)
+	s.doubts.hear(ev.Body)
 	if s.failed != nil {
 		return
 	}
@@ -203,6 +205,7 @@ func (s *submission) pass(ev event.Event) {
 // close books the end of a run.
 func (s *submission) close(t event.Terminal) event.Terminal {
 	e := s.e
+	t.Signals = s.doubts.list()
 	e.mu.Lock()
 	e.deferred = t.Reason == event.ToolDeferred
 	e.history, e.used, e.seen = t.History, t.Used, len(t.History)-t.Fresh

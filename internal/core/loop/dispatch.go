@@ -27,6 +27,7 @@ type call struct {
 	malformed string
 	// layer names what kept the call from being judged at all; see event.ToolFinished.
 	layer   string
+	check   string // see tool.Traits
 	planned *tool.Planned
 	env     tool.Env
 	// answer is set when the call can be answered without running it.
@@ -121,7 +122,7 @@ func (b *batch) plan(c *call) {
 	}
 	c.planned = &tool.Planned{Tool: t, Use: c.use, Call: planned, Env: c.env}
 	traits := planned.Traits()
-	c.safe = traits.ConcurrencySafe && !traits.NeedsUser
+	c.safe, c.check = traits.ConcurrencySafe && !traits.NeedsUser, traits.Check
 }
 
 func (c *call) reject(text string) {
@@ -333,7 +334,7 @@ func (b *batch) resolve(c *call, out *outcome) {
 	if layer == "" {
 		layer = res.Held
 	}
-	c.done = &event.ToolFinished{Use: use, Msg: m, Result: res, Took: out.took, Ran: out.ran, Layer: layer}
+	c.done = &event.ToolFinished{Use: use, Msg: m, Result: res, Took: out.took, Ran: out.ran, Layer: layer, Check: c.check}
 	c.refusal, c.verdict = out.refusal, out.verdict
 	b.r.emit(*c.done)
 	b.apply(c, res.Effects)

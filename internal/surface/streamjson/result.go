@@ -33,6 +33,7 @@ type Result struct {
 	Output     json.RawMessage       `json:"structured_output,omitempty"`
 	Reason     event.Reason          `json:"terminal_reason,omitempty"`
 	Deferred   *deferredUse          `json:"deferred_tool_use,omitempty"`
+	Signals    []event.Signal        `json:"signals,omitempty"`
 	Queued     int                   `json:"queued_turn_count"`
 	Index      int                   `json:"result_index"`
 	// Since is ModelUsage without what was there at the last result.
@@ -176,6 +177,7 @@ func (p *Printer) result(t event.Terminal, cost engine.Totals, took time.Duratio
 	if t.Status != 0 {
 		r.APIStatus = &t.Status
 	}
+	r.Signals = t.Signals
 	r.ModelUsage = figures(cost)
 	r.Agents = p.agentUsage(cost.Shares)
 	for _, b := range cost.Breaks {

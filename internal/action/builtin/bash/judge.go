@@ -12,7 +12,7 @@ import (
 // traits come from the facts that policy reads, so that scheduling and
 // permission never disagree about what a command does.
 func traits(f *shellread.Facts, carries bool) tool.Traits {
-	t := tool.Traits{ReadOnly: f.ReadOnly()}
+	t := tool.Traits{ReadOnly: f.ReadOnly(), Check: checked(f)}
 	// Of two commands at once that both move, the later to end would win.
 	t.ConcurrencySafe = t.ReadOnly && (!carries || !moves(f))
 	for i := range f.Parts {

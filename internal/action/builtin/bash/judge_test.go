@@ -21,7 +21,7 @@ func TestTraits(t *testing.T) {
 		{"sleep 1; date", safe},
 		{"cd sub && ls", tool.Traits{ReadOnly: true}},
 		{"ls > out", tool.Traits{}},
-		{"go test ./...", tool.Traits{}},
+		{"go test ./...", tool.Traits{Check: "go test"}},
 		{"rm -rf build", tool.Traits{Destructive: true}},
 		{"echo 'unclosed", tool.Traits{}},
 		{"$x", tool.Traits{}},
