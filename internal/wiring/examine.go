@@ -13,6 +13,7 @@ import (
 	"github.com/hew-agent/hew/internal/action/builtin/lsptool"
 	"github.com/hew-agent/hew/internal/action/builtin/mcptool"
 	"github.com/hew-agent/hew/internal/action/builtin/skill"
+	"github.com/hew-agent/hew/internal/action/builtin/web"
 	"github.com/hew-agent/hew/internal/backend/credential"
 	"github.com/hew-agent/hew/internal/backend/feature"
 	"github.com/hew-agent/hew/internal/backend/provider"
@@ -43,7 +44,7 @@ func Tools() []ToolRow {
 	}
 	crew := agent.New(agent.Config{Deepest: 1, Background: true})
 	list = append(append(list, crew.Tools()...), crew.List())
-	list = append(list, skill.NewBook(skill.Config{}).Tool())
+	list = append(list, skill.NewBook(skill.Config{}).Tool(), web.NewFetch(web.Config{}), web.NewSearch(web.Config{}))
 	if feature.LanguageServers {
 		list = append(list, lsptool.New(lsptool.Config{}))
 	}

@@ -48,6 +48,7 @@ func (b *build) tools(ctx context.Context) ([]tool.Tool, error) {
 	sh := bash.New(b.bashConfig(&b.seen))
 	pool := append(append(builtin.New(cfg), sh.Tool()), append(b.watching(sh), b.powerShell(sh)...)...)
 	pool = append(append(pool, b.languages(ctx)...), b.delegation(ctx)...)
+	pool = append(pool, b.webTools()...)
 	if b.craft != nil {
 		pool = append(pool, b.craft.book.Tool())
 	}

@@ -63,8 +63,25 @@ func (e *Engine) askOnce(ctx context.Context, r *provider.Request) (string, erro
 	return answered(r.Side, text, stop, err)
 }
 
+// QueryBlocks is Query with tools that run at the provider: one request, whose
+// reply comes back block by block.
+func (e *Engine) QueryBlocks(ctx context.Context, label, model, system, user string, tools []provider.ToolDef) ([]msg.Block, error) {
+	r := e.query(label, model, system, user)
+	r.Tools = tools
+	var blocks []msg.Block
+	_, _, err := e.exchangeWith(ctx, r, func(b msg.Block) { blocks = append(blocks, b) })
+	if err != nil {
+		return nil, fmt.Errorf("side query %s: %w", label, err)
+	}
+	return blocks, nil
+}
+
 // exchange makes one request, books it, and reads the reply's text and why it ended.
 func (e *Engine) exchange(ctx context.Context, r *provider.Request) (reply, why string, err error) {
+	return e.exchangeWith(ctx, r, func(msg.Block) {})
+}
+
+func (e *Engine) exchangeWith(ctx context.Context, r *provider.Request, block func(msg.Block)) (reply, why string, err error) {
 	began := e.c.Now()
 	call := event.ModelCall{Model: r.Model, Side: r.Side}
 	ctx = provider.WithObserver(ctx, provider.Observer{Sent: func(n int) { call.Bytes = n }})
@@ -83,6 +100,7 @@ func (e *Engine) exchange(ctx context.Context, r *provider.Request) (reply, why 
 		case provider.Started:
 			call.Usage = p.Usage
 		case provider.BlockDone:
+			block(p.Block)
 			if t, ok := p.Block.(*msg.Text); ok {
 				text.WriteString(t.Text)
 			}

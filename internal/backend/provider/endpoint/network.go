@@ -128,6 +128,16 @@ func (n Network) proxy() (func(*http.Request) (*url.URL, error), error) {
 	}, nil
 }
 
+// Proxy chooses the proxy of a request as Transport does; nil when there is none
+// or its address cannot be read.
+func (n Network) Proxy() func(*http.Request) (*url.URL, error) {
+	p, err := n.proxy()
+	if err != nil {
+		return nil
+	}
+	return p
+}
+
 func proxyURL(s string) (*url.URL, error) {
 	if s == "" {
 		return nil, nil
