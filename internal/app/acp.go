@@ -27,7 +27,12 @@ func serveACP(e Env, args []string) error {
 	secure()
 	ctx, stop := signals(context.Background())
 	defer stop()
-	r := &headless{e: e, o: o}
+	tr, err := openTrace(o.Trace)
+	if err != nil {
+		return err
+	}
+	defer tr.close()
+	r := &headless{e: e, o: o, trace: tr}
 	w, err := r.wiring(nil)
 	if err != nil {
 		return err
