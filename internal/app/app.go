@@ -84,6 +84,7 @@ func commands() []command {
 		{"tools", "[--json]", "list the tools and when each is offered", runTools, false},
 		{"features", "[--json]", "list what this build or this run can be without, and what decides", runFeatures, false},
 		{"models", "[--json] [--discover]", "list the models that hew knows, or with --discover those of servers on this machine", runModels, false},
+		{"usage", "[--since WHEN] [--by model|project|day|agent|tool] [--json]", "add up what the transcripts of all projects say was used", runUsage, false},
 		{"auth", "status [--json|--text]", "say which credential would be used, without showing it", runAuth, false},
 		{"doctor", "", "check the installation and the settings; changes nothing", runDoctor, false},
 		{"rewind", "SESSION [--to MESSAGE] [--files|--conversation] [--preview]", "take back what a session changed, said, or both", runRewind, false},
