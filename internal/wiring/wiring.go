@@ -349,9 +349,13 @@ func (b *build) open(ctx context.Context) (*Conversation, error) {
 	}
 	b.listen(ctx, specs)
 	b.gateRef = b.gate(snapshot)
+	usd, err := b.allowance()
+	if err != nil {
+		return nil, err
+	}
 	cfg := engine.Config{
 		Session: b.id, Place: b.place, Model: model, Tools: tools, More: b.mcp.tools, Gate: b.gateRef,
-		MaxTurns: b.maxTurns(), Limits: engine.Limits{USD: b.o.MaxBudget, OutputTokens: b.o.TaskBudget},
+		MaxTurns: b.maxTurns(), Limits: engine.Limits{USD: usd, OutputTokens: b.o.TaskBudget},
 		Aliases: b.o.Aliases, Deferral: b.deferral(), Sources: b.sources(ctx), Tasks: b.taskChanges, Interactive: b.o.Interactive, Events: b.o.Events, Trace: b.o.Trace,
 		Concurrency: b.number("CLAUDE_CODE_MAX_TOOL_USE_CONCURRENCY"),
 		Now:         b.o.Now, Sleep: b.o.Sleep, Jitter: b.o.Jitter, NewID: b.o.NewID,
