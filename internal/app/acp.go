@@ -37,8 +37,10 @@ func serveACP(e Env, args []string) error {
 	if err != nil {
 		return err
 	}
-	w.Entrypoint, w.Defers = "acp", false
-	s := &editors{e: e, w: w}
+	first := make(chan string, 1)
+	first <- w.SessionID
+	w.Entrypoint, w.Defers, w.Lends = "acp", false, true
+	s := &editors{e: e, w: w, first: first}
 	err = acp.Serve(ctx, acp.Config{
 		In: e.Stdin, Out: e.Stdout, Version: Version(), Open: s.open, List: s.list, Remove: s.remove, Warn: r.warn, Abandoned: e.abandoned,
 		Patience: r.patience(), Now: time.Now, NewID: session.NewID,
@@ -50,11 +52,19 @@ func serveACP(e Env, args []string) error {
 type editors struct {
 	e Env
 	w *wiring.Options
+	// first holds the id of the first new session, "" for any.
+	first chan string
 }
 
 func (s *editors) open(ctx context.Context, q acp.Request) (*acp.Live, error) {
 	w := *s.w
-	w.Cwd, w.Resume = q.Cwd, q.Resume
+	w.Cwd, w.Resume, w.SessionID = q.Cwd, q.Resume, ""
+	if q.Resume == "" {
+		select {
+		case w.SessionID = <-s.first:
+		default:
+		}
+	}
 	w.AddDirs = slices.Concat(w.AddDirs, q.Directories)
 	if q.Servers != "" {
 		w.Servers = append(slices.Clone(w.Servers), q.Servers)

@@ -318,6 +318,7 @@ func (r *headless) wiring(host *streamjson.Host) (*wiring.Options, error) {
 		Reaper: shell.ReaperCommand(), Servers: o.Servers, StrictServers: o.StrictServers, Defers: true,
 		Now: time.Now, Sleep: engine.Sleep, Jitter: rand.Float64, NewID: session.NewID,
 	}
+	w.Lends = host != nil && strings.HasPrefix(r.e.getenv("CLAUDE_CODE_ENTRYPOINT"), "sdk-")
 	switch {
 	case o.Init, o.InitOnly:
 		w.Setup = "init"

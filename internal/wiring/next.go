@@ -40,9 +40,15 @@ func (b *build) ceiling() time.Duration {
 // Next waits between two runs for what the conversation should go on with by
 // itself: a scheduled prompt, lines of a watched command, the end of a subagent
 // in the background, mail of the team. Nil: there is nothing to wait for, or no
-// more patience. It must not be called during a run.
+// more patience. It must not be called during a run. With
+// Options.Lends other processes may continue the session until the next run.
 func (c *Conversation) Next(ctx context.Context, patience Patience) *msg.Message {
 	b := c.build
+	if b.o.Lends {
+		if err := b.log.Lend(); err != nil {
+			b.notice(err.Error())
+		}
+	}
 	if why := b.restless(ctx); why != "" {
 		return b.automatic(why)
 	}

@@ -61,6 +61,9 @@ type Options struct {
 	// Defers tells that the process ends with its run and can be started again: a
 	// hook may put a call off until then.
 	Defers bool
+	// Lends tells that a program drives hew, which may continue the session in
+	// another process while this one waits; see session.Log.Lend.
+	Lends bool
 	// Setup is the trigger of the Setup hooks that run before the session's start:
 	// init, maintenance, or "" for none.
 	Setup string

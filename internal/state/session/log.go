@@ -25,6 +25,9 @@ type Log struct {
 	f    *os.File
 	disk growing // f
 	lock *lock
+	// lent is set while the session is lent; lockPath is where its lock was.
+	lent     *loan
+	lockPath string
 	// copied is told every line that was written; see Mirror.
 	copied func(path string, line []byte)
 	// torn is set while the file does not end with a newline; the next line then begins with one.
@@ -70,7 +73,7 @@ func (s Store) open(id string, flag int) (*Log, error) {
 			return nil, failed("create the folder of", path, err)
 		}
 	}
-	l := &Log{id: id, path: path}
+	l := &Log{id: id, path: path, lockPath: s.lockPath(id)}
 	var err error
 	l.lock, err = acquire(s.lockPath(id), id)
 	var busy *Busy
@@ -182,7 +185,7 @@ func (l *Log) Append(lines ...[]byte) error {
 const keepBuffer = 1 << 20
 
 func (l *Log) write(line []byte) error {
-	if err := l.wake(); err != nil {
+	if err := errors.Join(l.wake(), l.back()); err != nil {
 		return err
 	}
 	before, err := l.f.Stat()
@@ -228,7 +231,7 @@ func (l *Log) Rest() error {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.f == nil || l.lock != nil {
+	if l.f == nil || l.lock != nil || l.lent != nil {
 		return nil
 	}
 	err := errors.Join(l.f.Sync(), l.f.Close())

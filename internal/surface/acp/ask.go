@@ -8,22 +8,18 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/hew-agent/hew/internal/event"
 	"github.com/hew-agent/hew/internal/msg"
 	"github.com/hew-agent/hew/internal/tool"
 )
 
-// Editor is the client as one session sees it: it answers questions, fills forms,
-// and lends its buffers and terminals when it offers them.
+// Editor is the client as one session sees it: it answers questions and fills
+// forms, when it can show them.
 type Editor struct {
 	a      *Agent
 	s      *conversation
 	client initializeIn
-
-	mu        sync.Mutex
-	terminals map[string]bool // ids of calls that run in a terminal of the client
 }
 
 const (
@@ -190,11 +186,4 @@ func (d *Editor) Fill(ctx context.Context, f event.Form) (event.FormAnswer, erro
 		return event.FormAnswer{}, err
 	}
 	return event.FormAnswer{Action: out.Action, Content: out.Content}, nil
-}
-
-// terminal tells that a call runs in a terminal of the client.
-func (d *Editor) terminal(use string) bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.terminals[use]
 }

@@ -10,11 +10,6 @@ const protocolVersion = 1
 type initializeIn struct {
 	Version int `json:"protocolVersion"`
 	Client  struct {
-		Files struct {
-			Read  bool `json:"readTextFile"`
-			Write bool `json:"writeTextFile"`
-		} `json:"fs"`
-		Terminal    bool `json:"terminal"`
 		Elicitation struct {
 			Form json.RawMessage `json:"form"`
 			URL  json.RawMessage `json:"url"`
@@ -142,14 +137,13 @@ type resource struct {
 
 func text(s string) content { return content{Type: "text", Text: s} }
 
-// part is an item of a tool call's content: a block, a diff or a terminal.
+// part is an item of a tool call's content: a block or a diff.
 type part struct {
-	Type     string   `json:"type"`
-	Content  *content `json:"content,omitempty"`
-	Path     string   `json:"path,omitempty"`
-	Old      *string  `json:"oldText,omitempty"`
-	New      *string  `json:"newText,omitempty"`
-	Terminal string   `json:"terminalId,omitempty"`
+	Type    string   `json:"type"`
+	Content *content `json:"content,omitempty"`
+	Path    string   `json:"path,omitempty"`
+	Old     *string  `json:"oldText,omitempty"`
+	New     *string  `json:"newText,omitempty"`
 }
 
 type location struct {

@@ -167,7 +167,7 @@ func fenced(s string) string {
 }
 
 func (v *shown) progress(p event.ToolProgress) {
-	if p.Progress.Text == "" || v.s.editor.terminal(p.UseID) {
+	if p.Progress.Text == "" {
 		return
 	}
 	v.s.update(toolUpdate{Kind: "tool_call_update", ID: p.UseID, Status: "in_progress", Content: texts(fenced(p.Progress.Text))})
@@ -178,9 +178,7 @@ func (v *shown) finished(f event.ToolFinished) {
 	if f.Result.IsError {
 		u.Status = "failed"
 	}
-	if !v.s.editor.terminal(f.Use.ID) {
-		u.Content = v.content(f)
-	}
+	u.Content = v.content(f)
 	v.s.update(u)
 	if l, ok := f.Result.View.(tool.ListView); ok {
 		v.plan(f.Use.Name, l)
