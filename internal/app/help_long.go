@@ -8,7 +8,7 @@ func commandGroup(name string) string {
 		return commandGroups()[1]
 	case "permissions", "trust", "sandbox", "auto-mode":
 		return commandGroups()[2]
-	case "mcp", "plugin", "hooks", "team":
+	case "mcp", "acp", "plugin", "hooks", "team":
 		return commandGroups()[3]
 	case "demo", "tools", "models", "auth", "doctor":
 		return commandGroups()[0]
@@ -31,6 +31,16 @@ const contextUsage = `hew context - what fills the window of a session, and what
 
 SESSION is a session id, its beginning, or a name. Nothing is sent and nothing is changed.
 Make room by hand with /compact or /clear inside the session; /pin TEXT keeps a text through every compaction.
+`
+
+const acpLong = `hew acp - be an agent for an editor, on standard input and output
+
+  hew acp [options]        speak the Agent Client Protocol, version 1, until the editor closes the connection
+
+Zed, JetBrains and plugins of Neovim start it by this command; docs/editors.md shows the settings of each. Sessions, modes, models,
+images and slash commands come from the editor. Options are those of a run: --model, --permission-mode, --allowedTools, --settings,
+--mcp-config, --add-dir, … (hew --help). --session-id is the id of the first new session.
+HEW_HOST_TIMEOUT_MS bounds how long a question may stay without an answer (24 hours).
 `
 
 const rewindLong = `hew rewind - take back what a session changed, what it said, or both
