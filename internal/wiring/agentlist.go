@@ -1,6 +1,7 @@
 package wiring
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -56,7 +57,7 @@ func ListAgents(o Options) (AgentList, error) {
 		o.Now = time.Now
 	}
 	b := &build{o: &o, conv: &Conversation{}, facts: shellread.NewReader(rememberedCommands)}
-	if err := errors.Join(b.locate(), b.session(), b.findPlugins()); err != nil {
+	if err := errors.Join(b.locate(), b.session(context.Background()), b.findPlugins()); err != nil {
 		return AgentList{}, err
 	}
 	k := catalog.Load(b.definitionsConfig())

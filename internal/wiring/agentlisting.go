@@ -6,6 +6,7 @@ import (
 
 	"github.com/hew-agent/hew/internal/action/builtin/agent"
 	"github.com/hew-agent/hew/internal/action/gate"
+	"github.com/hew-agent/hew/internal/event"
 	"github.com/hew-agent/hew/internal/state/prompt"
 	"github.com/hew-agent/hew/internal/tool"
 )
@@ -32,8 +33,12 @@ func (b *build) agentListing() agentListing {
 	return agentListing{b, b.offers, func() *gate.Gate { return b.gateRef }, true}
 }
 
-// Delta lists the agents while the tool that starts them is offered.
-func (l agentListing) Delta(context.Context, prompt.Facts) ([]prompt.Item, error) {
+// Delta lists the agents while the tool that starts them is offered. Whenever a
+// person has spoken, definitions that changed on disk are read again first.
+func (l agentListing) Delta(ctx context.Context, f prompt.Facts) ([]prompt.Item, error) {
+	if l.main && len(f.Words) > 0 {
+		l.b.defs.refresh(ctx, func(event.Body) {})
+	}
 	return l.items(), nil
 }
 

@@ -2,6 +2,7 @@ package wiring
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -198,7 +199,11 @@ func (b *build) ownWindow() int {
 		if n == 0 {
 			return 0
 		}
-		return min(max(n, minOwnWindow), maxOwnWindow)
+		own := min(max(n, minOwnWindow), maxOwnWindow)
+		if own != n {
+			b.notice(fmt.Sprintf("the window for compaction: %d tokens are out of bounds, from %d to %d; %d is used", n, minOwnWindow, maxOwnWindow, own))
+		}
+		return own
 	}
 	return 0
 }

@@ -34,7 +34,7 @@ func OpenHooks(o Options) (*HookBook, error) {
 		o.Now = time.Now
 	}
 	b := &build{o: &o, conv: &Conversation{}, facts: shellread.NewReader(rememberedCommands)}
-	if err := errors.Join(b.locate(), b.session(), b.findPlugins()); err != nil {
+	if err := errors.Join(b.locate(), b.session(context.Background()), b.findPlugins()); err != nil {
 		return nil, err
 	}
 	b.runner = shell.New(shell.Config{NoSnapshot: true, Shell: o.getenv("CLAUDE_CODE_SHELL"), Env: b.environ()})

@@ -1,6 +1,7 @@
 package wiring
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 
@@ -25,7 +26,7 @@ func OpenPermissions(o Options) (*Permissions, error) {
 		o.NewID = session.NewID
 	}
 	b := &build{o: &o, conv: &Conversation{}, facts: shellread.NewReader(rememberedCommands)}
-	if err := errors.Join(b.locate(), b.session()); err != nil {
+	if err := errors.Join(b.locate(), b.session(context.Background())); err != nil {
 		return nil, err
 	}
 	b.runner = shell.New(shell.Config{NoSnapshot: true, Shell: o.getenv("CLAUDE_CODE_SHELL"), Env: b.environ()})

@@ -105,7 +105,7 @@ func admitted(t *testing.T, o Options, call string) (verdict string, d tool.Deci
 	if err := b.locate(); err != nil {
 		t.Fatal(err)
 	}
-	if err := b.session(); err != nil {
+	if err := b.session(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	b.runner = shell.New(shell.Config{NoSnapshot: true, Env: o.Environ})

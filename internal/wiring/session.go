@@ -1,6 +1,7 @@
 package wiring
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -32,7 +33,7 @@ func (b *build) projectKey() (string, error) {
 }
 
 // session opens the transcript: a new one, one to go on with, or a copy.
-func (b *build) session() error {
+func (b *build) session(ctx context.Context) error {
 	key, err := b.projectKey()
 	if err != nil {
 		return err
@@ -42,7 +43,7 @@ func (b *build) session() error {
 		return fmt.Errorf("invalid session ID %q: it must be a UUID", b.o.SessionID)
 	}
 	b.id = b.o.SessionID
-	if err := b.resume(); err != nil {
+	if err := b.resume(ctx); err != nil {
 		return err
 	}
 	if b.id == "" {
@@ -88,12 +89,12 @@ func (b *build) opened(log *session.Log) {
 }
 
 // resume finds the session to go on with, if one is asked for, and loads it.
-func (b *build) resume() error {
+func (b *build) resume(ctx context.Context) error {
 	found, err := b.find()
 	if err != nil || found == nil {
 		return err
 	}
-	past, reports, err := b.load(found)
+	past, reports, err := b.read(ctx, found)
 	if err != nil {
 		return err
 	}
@@ -125,6 +126,25 @@ type CannotResume struct{ Text string }
 
 // Error is the text.
 func (c *CannotResume) Error() string { return c.Text }
+
+// read is load until ctx ends: a transcript of gigabytes takes its time, and a
+// signal is heard meanwhile. What load had begun then ends beside.
+func (b *build) read(ctx context.Context, found *session.Summary) (*session.Conversation, []session.Report, error) {
+	var past *session.Conversation
+	var reports []session.Report
+	done := make(chan error, 1)
+	go func() {
+		c, r, err := b.load(found)
+		past, reports = c, r
+		done <- err
+	}()
+	select {
+	case err := <-done:
+		return past, reports, err
+	case <-ctx.Done():
+		return nil, nil, fmt.Errorf("read session %s: %w", found.ID, context.Cause(ctx))
+	}
+}
 
 // load reads the session to go on with, up to the message that was asked for.
 func (b *build) load(found *session.Summary) (*session.Conversation, []session.Report, error) {

@@ -1,6 +1,7 @@
 package wiring
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"time"
@@ -73,7 +74,7 @@ func ListSkills(o Options) (SkillList, error) {
 		o.Now = time.Now
 	}
 	b := &build{o: &o, conv: &Conversation{}, facts: shellread.NewReader(rememberedCommands)}
-	if err := errors.Join(b.locate(), b.session()); err != nil {
+	if err := errors.Join(b.locate(), b.session(context.Background())); err != nil {
 		return SkillList{}, err
 	}
 	k := catalog.Load(b.definitionsConfig())

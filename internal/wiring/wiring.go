@@ -308,7 +308,7 @@ func (b *build) open(ctx context.Context) (*Conversation, error) {
 	if err := b.locate(); err != nil {
 		return nil, err
 	}
-	if err := errors.Join(b.session(), b.findPlugins()); err != nil {
+	if err := errors.Join(b.session(ctx), b.findPlugins()); err != nil {
 		return nil, err
 	}
 	b.plans.Now = b.o.Now

@@ -84,6 +84,8 @@ type Subject struct {
 	Used, Fresh int
 	// Kinds names the context source of injected messages, by message id.
 	Kinds map[string]string
+	// Classes are those of the context sources, by name.
+	Classes map[string]prompt.Class
 	// Whole is the conversation before anything was taken out, for names.
 	Whole     []*msg.Message
 	Shapings  []event.Shaped
@@ -101,7 +103,7 @@ const (
 	srcConversation
 	srcResults
 	srcSummaries
-	srcLate // what context sources add while the conversation runs
+	srcLate // from here on: the sources that add while the conversation runs, in the order in which they spoke first
 )
 
 // Describe makes the report.
@@ -119,7 +121,6 @@ func Describe(s Subject) Report {
 			{"conversation", prompt.AppendOnly, 0, []Item{}},
 			{"tool_results", prompt.Runtime, 0, []Item{}},
 			{"summaries", prompt.SystemWritten, 0, []Item{}},
-			{"late", prompt.Runtime, 0, []Item{}},
 		},
 		Taken: []Taken{},
 	}
@@ -131,16 +132,16 @@ func Describe(s Subject) Report {
 	for _, src := range r.Sources {
 		r.Used += src.Tokens
 	}
-	sum := func(sources ...int) (n int) {
-		for _, i := range sources {
-			n += r.Sources[i].Tokens
+	sum := func(sources ...Source) (n int) {
+		for _, src := range sources {
+			n += src.Tokens
 		}
 		return n
 	}
 	r.Tiers = []Tier{
-		{"instructions", sum(srcInstructions, srcRules)},
-		{"auto_memory", sum(srcMemory)},
-		{"conversation", sum(srcConversation, srcResults, srcSummaries, srcLate)},
+		{"instructions", sum(r.Sources[srcInstructions], r.Sources[srcRules])},
+		{"auto_memory", sum(r.Sources[srcMemory])},
+		{"conversation", sum(r.Sources[srcConversation:]...)},
 	}
 	whole := tokens(s.History)
 	if s.Used > 0 && s.Used >= whole/distrust {
@@ -149,6 +150,21 @@ func Describe(s Subject) Report {
 	r.Percent, r.Free = r.Used*100/max(1, r.Window), max(0, r.Window-r.Used)
 	r.taken(s)
 	return r
+}
+
+// late is where the context source of a name stands; what no source of this
+// process says has been put in while the conversation ran.
+func (r *Report) late(name string, class prompt.Class) int {
+	for i, src := range r.Sources[srcLate:] {
+		if src.Name == name {
+			return srcLate + i
+		}
+	}
+	if class == "" {
+		class = prompt.Runtime
+	}
+	r.Sources = append(r.Sources, Source{name, class, 0, []Item{}})
+	return len(r.Sources) - 1
 }
 
 func (r *Report) add(source int, name string, n int) {
@@ -197,7 +213,7 @@ func (r *Report) messages(s Subject) {
 		case strings.Contains(kind, "memor"):
 			r.add(srcMemory, kind, m.EstimateTokens())
 		case kind != "":
-			r.add(srcLate, kind, m.EstimateTokens())
+			r.add(r.late(kind, s.Classes[kind]), kind, m.EstimateTokens())
 		default:
 			r.spoken(m, calls)
 		}

@@ -4,6 +4,7 @@ import (
 	"github.com/hew-agent/hew/internal/core/compact"
 	"github.com/hew-agent/hew/internal/event"
 	"github.com/hew-agent/hew/internal/msg"
+	"github.com/hew-agent/hew/internal/state/prompt"
 )
 
 // View is what the engine knows of its window; see compact.Subject. It must not
@@ -12,6 +13,10 @@ func (e *Engine) View() compact.Subject {
 	s := compact.Subject{
 		Session: e.Session(), Model: e.Model().ID, System: e.c.System, History: e.history,
 		Used: e.used, Fresh: len(e.history) - e.seen, Kinds: e.kinds, Shapings: e.shapings, Compacted: e.compacted, Whole: e.history,
+		Classes: map[string]prompt.Class{},
+	}
+	for _, src := range e.c.Sources {
+		s.Classes[src.Name()] = src.Class()
 	}
 	for _, t := range e.Offered() {
 		s.Tools = append(s.Tools, compact.Item{Name: t.Name, Tokens: compact.Estimate(string(e.def(t).JSON))})
