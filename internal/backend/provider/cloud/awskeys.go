@@ -188,13 +188,13 @@ func (k *awsKeys) process(ctx context.Context, command string) (awsKey, error) {
 		return awsKey{}, fmt.Errorf("AWS credentials: run credential_process: %w", err)
 	}
 	var v struct {
-		AccessKeyId, SecretAccessKey, SessionToken string
+		AccessKeyID, SecretAccessKey, SessionToken string
 		Expiration                                 time.Time
 	}
-	if json.Unmarshal([]byte(out), &v) != nil || v.AccessKeyId == "" {
+	if json.Unmarshal([]byte(out), &v) != nil || v.AccessKeyID == "" {
 		return awsKey{}, errors.New("AWS credentials: credential_process printed no credentials")
 	}
-	return awsKey{v.AccessKeyId, v.SecretAccessKey, v.SessionToken, v.Expiration}, nil
+	return awsKey{v.AccessKeyID, v.SecretAccessKey, v.SessionToken, v.Expiration}, nil
 }
 
 // sso trades the token of `aws sso login` for the role's credentials.
@@ -233,15 +233,15 @@ func (k *awsKeys) sso(ctx context.Context, name string, p map[string]string) (aw
 	}
 	var v struct {
 		RoleCredentials struct {
-			AccessKeyId, SecretAccessKey, SessionToken string
+			AccessKeyID, SecretAccessKey, SessionToken string
 			Expiration                                 int64
 		}
 	}
-	if json.Unmarshal(body, &v) != nil || v.RoleCredentials.AccessKeyId == "" {
+	if json.Unmarshal(body, &v) != nil || v.RoleCredentials.AccessKeyID == "" {
 		return awsKey{}, fmt.Errorf("AWS SSO gave no credentials: %s", login)
 	}
 	c := v.RoleCredentials
-	return awsKey{c.AccessKeyId, c.SecretAccessKey, c.SessionToken, time.UnixMilli(c.Expiration)}, nil
+	return awsKey{c.AccessKeyID, c.SecretAccessKey, c.SessionToken, time.UnixMilli(c.Expiration)}, nil
 }
 
 func (k *awsKeys) sts(ctx context.Context, q url.Values, by *awsKey) (awsKey, error) {
@@ -373,13 +373,13 @@ func (k *awsKeys) instance(ctx context.Context) (awsKey, error) {
 
 func metadataKey(body []byte) (awsKey, error) {
 	var v struct {
-		AccessKeyId, SecretAccessKey, Token string
+		AccessKeyID, SecretAccessKey, Token string
 		Expiration                          time.Time
 	}
-	if json.Unmarshal(body, &v) != nil || v.AccessKeyId == "" {
+	if json.Unmarshal(body, &v) != nil || v.AccessKeyID == "" {
 		return awsKey{}, errors.New("AWS metadata hold no credentials")
 	}
-	return awsKey{v.AccessKeyId, v.SecretAccessKey, v.Token, v.Expiration}, nil
+	return awsKey{v.AccessKeyID, v.SecretAccessKey, v.Token, v.Expiration}, nil
 }
 
 func (k *awsKeys) ask(ctx context.Context, method, at string, h http.Header) ([]byte, error) {
