@@ -76,14 +76,11 @@ func (b Backend) request(ctx context.Context, q Query) (*http.Request, error) {
 		return fallback
 	}
 	text := q.Text
-	for i, d := range q.Allowed {
-		if i > 0 {
-			text += " OR"
-		}
-		text += " site:" + d
+	if len(q.Allowed) > 0 {
+		text += " site:" + strings.Join(q.Allowed, " OR site:")
 	}
-	for _, d := range q.Blocked {
-		text += " -site:" + d
+	if len(q.Blocked) > 0 {
+		text += " -site:" + strings.Join(q.Blocked, " -site:")
 	}
 	switch b.Kind {
 	case "searxng":

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"os"
@@ -127,12 +128,8 @@ func (k *awsKeys) profile(name string) map[string]string {
 	if name == "default" {
 		section = name
 	}
-	for key, v := range iniSection(k.file("AWS_CONFIG_FILE", "config"), section) {
-		out[key] = v
-	}
-	for key, v := range iniSection(k.file("AWS_SHARED_CREDENTIALS_FILE", "credentials"), name) {
-		out[key] = v
-	}
+	maps.Copy(out, iniSection(k.file("AWS_CONFIG_FILE", "config"), section))
+	maps.Copy(out, iniSection(k.file("AWS_SHARED_CREDENTIALS_FILE", "credentials"), name))
 	return out
 }
 
@@ -387,9 +384,7 @@ func (k *awsKeys) ask(ctx context.Context, method, at string, h http.Header) ([]
 	if err != nil {
 		return nil, err
 	}
-	for n, v := range h {
-		r.Header[n] = v
-	}
+	maps.Copy(r.Header, h)
 	return k.do(r)
 }
 
