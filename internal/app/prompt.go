@@ -158,7 +158,7 @@ const noPrompt = "input must be provided either through stdin or as a prompt arg
 func (r *headless) once(ctx context.Context, s *sdk, surface *streamjson.Surface, prompt string) error {
 	conv, err := wiring.Open(ctx, s.w)
 	if err != nil {
-		return r.failed(err)
+		return r.ended(ctx, r.failed(err))
 	}
 	s.conv = conv
 	if r.o.InitOnly {
