@@ -54,13 +54,11 @@ func lastWords(events func(func(event.Event) bool)) (string, error) {
 	var text string
 	var end event.Terminal
 	for ev := range events {
-		switch body := ev.Body.(type) {
-		case event.Message:
-			if body.Msg.Role == msg.RoleAssistant {
-				text = body.Msg.Text()
-			}
-		case event.Done:
-			end = body.Terminal
+		if m, ok := ev.Body.(event.Message); ok && m.Msg.Role == msg.RoleAssistant {
+			text = m.Msg.Text()
+		}
+		if d, ok := ev.Body.(event.Done); ok {
+			end = d.Terminal
 		}
 	}
 	if end.Reason != event.Completed {

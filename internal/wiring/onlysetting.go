@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"reflect"
+	"slices"
 
 	"github.com/hew-agent/hew/internal/backend/fsys"
 	"github.com/hew-agent/hew/internal/tool"
@@ -58,15 +59,10 @@ func (s settingTool) Plan(in json.RawMessage, env tool.Env) (tool.Call, error) {
 
 // settingsFile tells the settings files of the user and the project.
 func (s settingTool) settingsFile(path string) bool {
-	for _, f := range []string{
+	return slices.Contains([]string{
 		filepath.Join(s.b.home.Dir, "settings.json"), filepath.Join(s.b.place.Project, ".claude", "settings.json"),
 		filepath.Join(s.b.place.Project, ".claude", "settings.local.json"),
-	} {
-		if path == f {
-			return true
-		}
-	}
-	return false
+	}, path)
 }
 
 // settingCall is one edit of a settings file.

@@ -17,15 +17,14 @@ type signals struct {
 type outcome struct{ ran, failed bool }
 
 func (s *signals) hear(b event.Body) {
-	switch b := b.(type) {
-	case event.ToolFinished:
-		s.check(b)
-	case event.Shaped:
-		if len(b.Edits) > 0 && b.After < b.Before {
-			s.dropped = append(s.dropped, fmt.Sprintf("%s took %d tokens out of what the model sees", b.Stage, b.Before-b.After))
-		}
-	case event.Compacted:
-		s.dropped = append(s.dropped, fmt.Sprintf("a summary stands for %d tokens of the conversation", max(0, b.PreTokens-b.PostTokens)))
+	if f, ok := b.(event.ToolFinished); ok {
+		s.check(f)
+	}
+	if sh, ok := b.(event.Shaped); ok && len(sh.Edits) > 0 && sh.After < sh.Before {
+		s.dropped = append(s.dropped, fmt.Sprintf("%s took %d tokens out of what the model sees", sh.Stage, sh.Before-sh.After))
+	}
+	if c, ok := b.(event.Compacted); ok {
+		s.dropped = append(s.dropped, fmt.Sprintf("a summary stands for %d tokens of the conversation", max(0, c.PreTokens-c.PostTokens)))
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"encoding/json"
 	"encoding/pem"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -136,9 +137,7 @@ region = us-west-2
 	} {
 		vars := map[string]string{}
 		for _, m := range []map[string]string{ends, c.vars} {
-			for k, v := range m {
-				vars[k] = v
-			}
+			maps.Copy(vars, m)
 		}
 		k := newAWSKeys(envOf(t, home, vars))
 		got, err := k.find(t.Context())
@@ -233,9 +232,7 @@ func TestEntra(t *testing.T) {
 	} {
 		vars := map[string]string{}
 		for _, m := range []map[string]string{app, c.more} {
-			for k, v := range m {
-				vars[k] = v
-			}
+			maps.Copy(vars, m)
 		}
 		e := &Entra{Env: envOf(t, "", vars)}
 		a, err := e.Auth(t.Context(), "")
@@ -268,7 +265,7 @@ func TestBedrockErrorsNameTheFix(t *testing.T) {
 		{503, "ServiceUnavailableException", "busy", provider.Overloaded, ""},
 		{400, "ValidationException", "prompt is too long: 210000 tokens > 200000 maximum", provider.TooLong, ""},
 	} {
-		e := d.Classify(c.status, http.Header{"X-Amzn-Errortype": {c.kind + ":http://internal"}}, []byte(fmt.Sprintf(`{"message":%q}`, c.text)), clock())
+		e := d.Classify(c.status, http.Header{"X-Amzn-Errortype": {c.kind + ":http://internal"}}, fmt.Appendf(nil, `{"message":%q}`, c.text), clock())
 		if e.Class != c.class || !strings.Contains(e.Fix, c.fix) {
 			t.Errorf("%s: %+v", c.text, e)
 		}

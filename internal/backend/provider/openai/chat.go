@@ -139,11 +139,11 @@ func content(parts []chatPart) any {
 // this API has no place for it.
 func (d *chat) assistant(m *msg.Message) []*chatMessage {
 	out := &chatMessage{Role: "assistant"}
-	text := ""
+	var text strings.Builder
 	for _, b := range m.Blocks {
 		switch b := b.(type) {
 		case *msg.Text:
-			text += b.Text
+			text.WriteString(b.Text)
 		case *msg.ToolUse:
 			out.Calls = append(out.Calls, chatCall{b.ID, "function", chatFunction{short(b.Name), string(b.Input)}})
 		case *msg.Opaque:
@@ -151,10 +151,10 @@ func (d *chat) assistant(m *msg.Message) []*chatMessage {
 		case *msg.Thinking, *msg.ToolResult, *msg.Image, *msg.Document:
 		}
 	}
-	if text != "" {
-		out.Content = text
+	if text.String() != "" {
+		out.Content = text.String()
 	}
-	if text == "" && len(out.Calls) == 0 {
+	if text.String() == "" && len(out.Calls) == 0 {
 		return nil
 	}
 	return []*chatMessage{out}
