@@ -361,7 +361,7 @@ func TestRepairExtends(t *testing.T) {
 }
 
 func TestRepairSharesBlocks(t *testing.T) {
-	big := strings.Repeat("x", 1<<20)
+	big := strings.Repeat("x", 1<<16)
 	var in []*msg.Message
 	in = append(in, u(text("hi")))
 	for i := range 200 {

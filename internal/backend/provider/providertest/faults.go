@@ -258,7 +258,7 @@ func leaving(t *testing.T, newProvider Make) {
 // send on beyond what fits into buffers, and the pause must not count as a stall.
 func backpressure(t *testing.T, newProvider Make) {
 	word := strings.Repeat("x", 1000)
-	const times = 25_000
+	const times = 15_000
 	p, m := playWith(t, newProvider, Patience{time.Minute, 2 * time.Second},
 		fmt.Sprintf(`{"steps":[{"reply":[{"text":%q,"times":%d}]}]}`, word, times))
 	n := 0
