@@ -85,7 +85,7 @@ func commands() []command {
 		{"features", "[--json]", "list what this build or this run can be without, and what decides", runFeatures, false},
 		{"models", "[--json] [--discover]", "list the models that hew knows, or with --discover those of servers on this machine", runModels, false},
 		{"usage", "[--since WHEN] [--by model|project|day|agent|tool] [--json]", "add up what the transcripts of all projects say was used", runUsage, false},
-		{"auth", "status [--json|--text]", "say which credential would be used, without showing it", runAuth, false},
+		{"auth", "status|login|logout", "say which credential would be used, without showing it; log in at your login server, or out", runAuth, false},
 		{"doctor", "", "check the installation and the settings; changes nothing", runDoctor, false},
 		{"rewind", "SESSION [--to MESSAGE] [--files|--conversation] [--preview]", "take back what a session changed, said, or both", runRewind, false},
 		{"context", "[--json] [--explain] [SESSION]", "show what fills the window of a session (without SESSION: the newest of this folder), and with --explain what was taken out of it and where it is", runContext, false},

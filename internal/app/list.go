@@ -104,26 +104,6 @@ func discover(e Env, asJSON bool) error {
 	return w.Flush()
 }
 
-// runAuth says which credential would be used. The exit code is 1 when there is none.
-func runAuth(e Env, args []string) error {
-	if len(args) == 0 || args[0] != "status" {
-		return &usageError{"hew auth takes: status [--json|--text]"}
-	}
-	st, err := wiring.Credential(wiring.Options{Environ: e.Environ, Cwd: e.Dir, Sources: "user,project,local"})
-	if err != nil {
-		return err
-	}
-	if slices.Contains(args[1:], "--text") {
-		fmt.Fprintf(e.Stdout, "%s\n", st.Sentence())
-	} else if err := printJSON(e.Stdout, st); err != nil {
-		return err
-	}
-	if !st.LoggedIn {
-		return &failure{exitError}
-	}
-	return nil
-}
-
 func onlyJSON(name string, args []string) (bool, error) {
 	switch {
 	case len(args) == 0:

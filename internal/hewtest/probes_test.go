@@ -25,6 +25,8 @@ func probes() map[string]func(*testscript.TestScript, bool, []string) {
 		"endpoint":  cmdEndpoint,
 		"files":     cmdFiles,
 		"header":    cmdHeader,
+		"issuer":    cmdIssuer,
+		"visit":     cmdVisit,
 		"listen":    cmdListen,
 		"heard":     cmdHeard,
 		"hosted":    cmdHosted,

@@ -171,6 +171,7 @@ type stage struct {
 	headers  []http.Header   // of the requests to the current model
 	wires    map[string]*wire
 	shipped  func() (string, error) // the folder of a hew without the race detector
+	issuer   *loginServer
 }
 
 func on(ts *testscript.TestScript) *stage { return ts.Value(stageKey{}).(*stage) }

@@ -105,7 +105,11 @@ func Credential(o Options) (CredentialStatus, error) {
 	if err := b.locate(); err != nil {
 		return CredentialStatus{}, err
 	}
-	return CredentialStatus{credential.New(b.credentials()).Status(context.Background())}, nil
+	conf, err := b.credentials()
+	if err != nil {
+		return CredentialStatus{}, err
+	}
+	return CredentialStatus{credential.New(conf).Status(context.Background())}, nil
 }
 
 // Check is one line of the examination.
@@ -132,7 +136,11 @@ func Examine(o Options) ([]Check, error) {
 	for _, n := range notes {
 		out = append(out, Check{"settings", false, n})
 	}
-	st := CredentialStatus{credential.New(b.credentials()).Status(context.Background())}
+	conf, err := b.credentials()
+	if err != nil {
+		return nil, err
+	}
+	st := CredentialStatus{credential.New(conf).Status(context.Background())}
 	out = append(out, Check{"credential", st.LoggedIn, st.Sentence()})
 	return append(out, b.programs()...), nil
 }

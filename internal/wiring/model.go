@@ -210,8 +210,12 @@ func (b *build) foundry(c endpoint.Config) (provider.Provider, error) {
 
 // direct is the API of the maker, or a gateway that speaks it.
 func (b *build) direct(c endpoint.Config) (provider.Provider, error) {
-	keys := credential.New(b.credentials())
-	c.BaseURL, c.APIVersion = b.env("ANTHROPIC_BASE_URL"), b.env("HEW_ANTHROPIC_VERSION")
+	conf, err := b.credentials()
+	if err != nil {
+		return nil, err
+	}
+	keys := credential.New(conf)
+	c.BaseURL, c.APIVersion = b.directURL(), b.env("HEW_ANTHROPIC_VERSION")
 	c.Auth = func(ctx context.Context, rejected string) (endpoint.Auth, error) { return auth(ctx, keys, rejected) }
 	return anthropic.New(c)
 }
@@ -239,11 +243,12 @@ func auth(ctx context.Context, keys *credential.Resolver, rejected string) (endp
 	return endpoint.Auth{Style: style, Secret: c.Secret.Reveal(), Betas: c.Betas()}, nil
 }
 
-func (b *build) credentials() credential.Config {
+func (b *build) credentials() (credential.Config, error) {
+	l, err := b.login()
 	return credential.Config{
-		Env: b.env, Helper: b.settings.APIKeyHelper(), Run: b.helper, Home: b.home.Dir,
+		Env: b.env, Helper: b.settings.APIKeyHelper(), Run: b.helper, Home: b.home.Dir, Login: l,
 		KeysOnly: b.o.Bare, Notice: b.notice, Now: b.o.Now,
-	}
+	}, err
 }
 
 // helperTimeout bounds a program that prints a key.
@@ -280,6 +285,11 @@ func (b *build) keySource() string {
 		return "apiKeyHelper"
 	case b.env("CLAUDE_CODE_OAUTH_TOKEN") != "":
 		return "CLAUDE_CODE_OAUTH_TOKEN"
+	}
+	if l, err := b.login(); err == nil && l != nil {
+		if _, ok := l.Until(); ok {
+			return "oauth"
+		}
 	}
 	if _, err := os.Stat(b.home.Dir + "/" + credential.FileName); err == nil {
 		return "oauth"

@@ -167,7 +167,7 @@ func (b *build) router(lookup func(string) provider.Model) *route.Router {
 
 // gatewayed tells that requests go to another endpoint than the maker's own.
 func (b *build) gatewayed() bool {
-	u := b.env("ANTHROPIC_BASE_URL")
+	u := b.directURL()
 	return u != "" && !strings.HasPrefix(u, anthropic.DefaultBaseURL)
 }
 

@@ -30,6 +30,7 @@ func (b *build) slash(ctx context.Context) *command.Book {
 	if e.Compacts() && b.env("DISABLE_COMPACT") == "" {
 		p.Compact = b.compact
 	}
+	b.logins(&p)
 	if b.o.NoCommands {
 		return command.New(command.Config{Submit: b.mcp.mentioning(b.opening(e.Submit))})
 	}

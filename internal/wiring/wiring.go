@@ -21,6 +21,7 @@ import (
 	"github.com/hew-agent/hew/internal/action/hook"
 	"github.com/hew-agent/hew/internal/action/policy/shellread"
 	"github.com/hew-agent/hew/internal/action/task"
+	"github.com/hew-agent/hew/internal/backend/credential"
 	"github.com/hew-agent/hew/internal/backend/fsys"
 	"github.com/hew-agent/hew/internal/backend/mcp"
 	"github.com/hew-agent/hew/internal/backend/shell"
@@ -284,6 +285,10 @@ type build struct {
 	lazy           *lazyFiles                  // nil without instructions
 	said           listener                    // of the classifier; nil as judge
 	judge          gate.Classifier             // nil when auto mode is switched off
+	account        *Account                    // what /login and /logout act on
+	signIn         sync.Once                   // sets signedIn, nil without an issuer, and signInErr
+	signedIn       *credential.Login
+	signInErr      error
 }
 
 func (b *build) notice(text string) {

@@ -55,6 +55,8 @@ type Config struct {
 	Run func(ctx context.Context, command string) (stdout string, err error)
 	// Home is the configuration folder that holds the token file.
 	Home string
+	// Login is the login at the issuer that the settings name; nil without one.
+	Login *Login
 	// KeysOnly leaves out tokens of a login, stored or not (--bare).
 	KeysOnly bool
 	// Notice is told, at most once each, what a person should know; may be nil.
@@ -95,7 +97,7 @@ func New(c Config) *Resolver {
 }
 
 // Key returns the credential of highest precedence: ANTHROPIC_AUTH_TOKEN,
-// ANTHROPIC_API_KEY, the helper, CLAUDE_CODE_OAUTH_TOKEN, the token file.
+// ANTHROPIC_API_KEY, the helper, CLAUDE_CODE_OAUTH_TOKEN, the login, the token file.
 //
 // rejected is "" or a secret that the server has refused. A helper is then run
 // again and a file read again; a variable cannot change, and the same
@@ -118,7 +120,7 @@ func (r *Resolver) Key(ctx context.Context, rejected string) (Credential, error)
 		if c, ok := r.fromEnv("CLAUDE_CODE_OAUTH_TOKEN", OAuth); ok {
 			return checked(c)
 		}
-		c, ok, err := r.stored()
+		c, ok, err := r.loggedIn(ctx, rejected)
 		if err != nil {
 			return Credential{}, err
 		}
@@ -126,7 +128,20 @@ func (r *Resolver) Key(ctx context.Context, rejected string) (Credential, error)
 			return checked(c)
 		}
 	}
+	if r.c.Login != nil && !r.c.KeysOnly {
+		return Credential{}, fmt.Errorf("%w and no login: run hew auth login, or set ANTHROPIC_API_KEY", ErrNone)
+	}
 	return Credential{}, fmt.Errorf("%w: set ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN, or the setting apiKeyHelper", ErrNone)
+}
+
+// loggedIn is the token of a login: of hew's own, else the one that is in the file.
+func (r *Resolver) loggedIn(ctx context.Context, rejected string) (Credential, bool, error) {
+	if r.c.Login != nil {
+		if c, ok, err := r.c.Login.Key(ctx, rejected); ok || err != nil {
+			return c, ok, err
+		}
+	}
+	return r.stored()
 }
 
 func (r *Resolver) fromEnv(name string, k Kind) (Credential, bool) {
@@ -208,6 +223,10 @@ type Status struct {
 	LoggedIn bool   `json:"loggedIn"`
 	Kind     Kind   `json:"kind"`
 	Source   string `json:"source,omitempty"`
+	// Issuer is the login server of the settings, ExpiresAt when the token of the
+	// login in use ends.
+	Issuer    string     `json:"issuer,omitempty"`
+	ExpiresAt *time.Time `json:"expiresAt,omitempty"`
 	// Problem says why there is none, or why it cannot be used.
 	Problem string `json:"problem,omitempty"`
 }
@@ -215,9 +234,19 @@ type Status struct {
 // Status tells which credential would be used. A helper is run for it, as
 // nothing else shows whether it works.
 func (r *Resolver) Status(ctx context.Context) Status {
+	issuer := ""
+	if r.c.Login != nil {
+		issuer = r.c.Login.Issuer.URL
+	}
 	c, err := r.Key(ctx, "")
 	if err != nil {
-		return Status{Kind: None, Problem: err.Error()}
+		return Status{Kind: None, Issuer: issuer, Problem: err.Error()}
 	}
-	return Status{LoggedIn: true, Kind: c.Kind, Source: c.Source}
+	s := Status{LoggedIn: true, Kind: c.Kind, Source: c.Source, Issuer: issuer}
+	if r.c.Login != nil && c.Source == r.c.Login.source() {
+		if at, ok := r.c.Login.Until(); ok && !at.IsZero() {
+			s.ExpiresAt = &at
+		}
+	}
+	return s
 }

@@ -33,6 +33,10 @@ type Ports struct {
 	// Rules lists the permission rules, AddRule writes one and puts it in force.
 	Rules   func() []string
 	AddRule func(list, rule, scope string) (string, error)
+	// Login waits until the person has logged in, or ends a login with what was pasted;
+	// Logout ends the login. NoIssuer tells that nobody has set up where.
+	Login, Logout func(ctx context.Context, pasted string, emit func(event.Event)) (string, error)
+	NoIssuer      bool
 	// Status is name and value of what is worth knowing about the process.
 	Status func() [][2]string
 }
@@ -71,6 +75,10 @@ func Builtin(p Ports, list func() []Command) []Command {
 			},
 		}},
 		{true, Command{Name: "help", About: "List the commands", Run: told(func() string { return help(list()) })}},
+		{p.Login != nil, Command{
+			Name: "login", Hint: "[address]", About: "Log in at the login server of the settings", Hidden: p.NoIssuer, Run: p.Login,
+		}},
+		{p.Logout != nil, Command{Name: "logout", About: "Forget the login", Hidden: p.NoIssuer, Run: p.Logout}},
 		{p.Memory != nil, Command{Name: "memory", About: "List the files of instructions and memory that are in use", Run: told(func() string { return memory(p.Memory()) })}},
 		{p.Model != nil && p.SetModel != nil, Command{
 			Name: "model", Hint: "[name]", About: "Show the model, or go on with another one",

@@ -125,6 +125,7 @@ var keyRules = sync.OnceValue(func() map[string]keyRule {
 		"modelOverrides":                                   {want: wantObject},
 		"providers":                                        {want: wantObject, who: notRepo}, // it says where keys are sent
 		"models":                                           {want: wantObject, who: notRepo},
+		"oauth":                                            {want: wantObject, who: notRepo}, // it says where logins are sent
 		"budgets":                                          {want: wantObject, who: notRepo},
 		"webSearch":                                        {want: wantObject, who: notRepo},
 		"effortLevel":                                      {want: wantString},

@@ -112,12 +112,26 @@ func (x *exchange) open(to string, b *messages.Body) (*http.Response, error) {
 		return x.success(resp, err)
 	}
 	renewed, rerr := x.auth(a.Secret)
-	if rerr != nil || renewed.Secret == a.Secret {
+	if rerr != nil {
+		return nil, x.unrenewed(resp, rerr)
+	}
+	if renewed.Secret == a.Secret {
 		return x.success(resp, nil)
 	}
 	_, _ = io.CopyN(io.Discard, resp.Body, maxErrorBody) // only for the connection's sake
 	_ = resp.Body.Close()
 	return x.success(x.send(to, b, renewed))
+}
+
+// unrenewed is the refusal of a credential that could not be renewed: why not is
+// what a person can do something about.
+func (x *exchange) unrenewed(resp *http.Response, why error) error {
+	_, err := x.success(resp, nil)
+	var refused, cause *provider.Error
+	if errors.As(err, &refused) && errors.As(why, &cause) && cause.Class == provider.Credential && cause.Message != "" {
+		refused.Fix = strings.ToUpper(cause.Message[:1]) + cause.Message[1:]
+	}
+	return err
 }
 
 func (x *exchange) auth(rejected string) (Auth, error) {
