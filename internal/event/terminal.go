@@ -111,6 +111,8 @@ type Question struct {
 	Title    string
 	Preview  tool.View
 	Decision tool.Decision
+	// Part is the piece of the call for which it is asked, "" for the whole.
+	Part string
 	// Suggestions are rules that would let calls of this shape run unasked,
 	// never broader than what is shown.
 	Suggestions []Suggestion

@@ -62,7 +62,7 @@ func (g *Gate) question(p tool.Planned, d policy.Decision) event.Question {
 	return event.Question{
 		Risk: g.risk(d),
 		ID:   g.c.NewID(), Kind: kind, Use: p.Use, Tool: p.Tool.Spec().Name, Title: p.Call.Title(), Preview: p.Call.Preview(),
-		Decision: d.Decision, Suggestions: suggestions(d.Suggest), Origin: event.Origin{Agent: p.Env.Agent},
+		Decision: d.Decision, Part: d.Part, Suggestions: suggestions(d.Suggest), Origin: event.Origin{Agent: p.Env.Agent},
 	}
 }
 
