@@ -8,7 +8,7 @@ export CGO_ENABLED := 0
 export VERSION
 
 .DEFAULT_GOAL := build
-.PHONY: build demo picture check test bench bench-long fuzz soak conformance install clean help
+.PHONY: build web demo picture check test bench bench-long fuzz soak conformance install clean help
 
 build: ## bin/hew
 	@scripts/build bin/hew
@@ -37,6 +37,9 @@ soak: build ## random kill points and long property runs
 
 picture: build ## docs/demo.svg, drawn from a run of the demo
 	TMPDIR=/tmp bin/hew demo | sed 's|tmp-hew-demo-[0-9]*|tmp-hew-demo|g; s|/tmp/hew-demo-[0-9]*|/tmp/hew-demo|g' | go run ./internal/hewtest/picture make demo >docs/demo.svg
+
+web: ## the page of hew serve, built from web/ into internal/surface/web/assets; needs Node 20 with npm
+	cd web && npm ci --no-fund --no-audit --silent && node node_modules/typescript/bin/tsc --noEmit && node build.mjs
 
 conformance: build ## exported interface suites, and the official libraries' drivers when Node is found
 	@scripts/conformance

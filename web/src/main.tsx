@@ -1,0 +1,11 @@
+import { render } from 'preact'
+import { begin } from './app'
+import { Page } from './ui/page'
+import { showTheme } from './ui/theme'
+import './styles/app.css'
+
+showTheme()
+const root = document.getElementById('app')
+if (root) render(<Page />, root)
+void begin()
+if ('serviceWorker' in navigator && isSecureContext) void navigator.serviceWorker.register('/sw.js').catch(() => {})
