@@ -249,3 +249,26 @@ func TestGlobalExcludes(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 }
+
+func TestFilesLeavesOutWhatIsIgnored(t *testing.T) {
+	isolate(t)
+	root := plant(t, map[string]string{
+		".git/HEAD": "ref", ".gitignore": "dist/\n*.log\n", "main.go": "", ".github/ci.yml": "", "dist/out.js": "", "a/b.log": "", "a/c.go": "",
+	})
+	found := make(chan string, 10)
+	if err := Files(context.Background(), root, func(path string) { found <- path }); err != nil {
+		t.Fatal(err)
+	}
+	close(found)
+	var got []string
+	for path := range found {
+		got = append(got, path)
+	}
+	slices.Sort(got)
+	if want := []string{".github/ci.yml", ".gitignore", "a/c.go", "main.go"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if err := Files(context.Background(), filepath.Join(root, "main.go"), func(string) {}); err == nil {
+		t.Error("a file is listed as a folder")
+	}
+}

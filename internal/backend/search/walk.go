@@ -19,6 +19,7 @@ type walk struct {
 	rootLen   int    // of root with a '/' at its end
 	selection *selection
 	ignore    bool // obey ignore files and leave hidden files out
+	hidden    bool // with ignore: hidden files are not left out
 	chain     *ignoreDir
 	global    *ruleSet
 	exclude   func(path string) bool
@@ -210,7 +211,7 @@ func (w *walk) selects(chain *ignoreDir, base string, e fs.DirEntry) bool {
 		back = true
 	case undecided:
 	}
-	return back || !w.ignore || !strings.HasPrefix(name, ".")
+	return back || !w.ignore || w.hidden || !strings.HasPrefix(name, ".")
 }
 
 // readFolder lists dir in no particular order. What could be read before an
