@@ -20,7 +20,11 @@ type Press struct {
 }
 
 // Paste is pasted or dropped text, whole, as the terminal sent it.
-type Paste struct{ Text string }
+type Paste struct {
+	Text string
+	// Lost is how many bytes at the end were too many to keep.
+	Lost int
+}
 
 // Mouse is an act of the mouse; cells count from 0.
 type Mouse struct {
