@@ -22,6 +22,9 @@ func (b *build) sources(ctx context.Context) []prompt.Source {
 	if b.crew != nil {
 		out = append(out, agentMention{b})
 	}
+	if !b.o.Bare {
+		out = append(out, fileMention{b})
+	}
 	if b.team != nil {
 		out = append(out, teamMail{b.team})
 	}

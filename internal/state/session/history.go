@@ -9,6 +9,7 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
+	"strconv"
 )
 
 // Typed is one prompt of the history that people recall with the arrow keys.
@@ -20,6 +21,23 @@ type Typed struct {
 	Timestamp int64  `json:"timestamp"`
 	Project   string `json:"project"`
 	SessionID string `json:"sessionId"`
+}
+
+// Texts are the long pastes as text.
+func (t Typed) Texts() map[int]string {
+	var out map[int]string
+	for key, raw := range t.Pasted {
+		var p struct{ Content string }
+		n, err := strconv.Atoi(key)
+		if err != nil || json.Unmarshal(raw, &p) != nil || p.Content == "" {
+			continue
+		}
+		if out == nil {
+			out = map[int]string{}
+		}
+		out[n] = p.Content
+	}
+	return out
 }
 
 // History is the prompt history of a configuration home: what was typed into

@@ -41,3 +41,7 @@ func (e *Editor) Stash() {
 
 // Stashed tells that a draft was put aside.
 func (e *Editor) Stashed() bool { return e.stash != nil }
+
+// Escapes tells that esc means something to the editor itself: vim is not in
+// normal mode.
+func (e *Editor) Escapes() bool { return false }
