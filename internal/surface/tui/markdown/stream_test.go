@@ -68,10 +68,10 @@ func TestPiecesMakeTheSameLines(t *testing.T) {
 	doc := sample(t)
 	long := "# long\n" + strings.Repeat("A sentence of **words** that goes on and on. ", 400) + "\n\n```go\n" + strings.Repeat("x := 1; ", 3000) + "\n```\n" +
 		"| a | b |\n|---|--:|\n" + strings.Repeat("| one | 2 |\n", 90) + "\nend"
-	for seed := range uint64(8) {
-		inPieces(t, doc, []int{40, 80, 200}[seed%3], int(1+seed*seed), seed)
-		inPieces(t, long, 80, 4000, seed)
+	for seed := range uint64(6) {
+		inPieces(t, doc, []int{40, 80, 200}[seed%3], int(2+seed*seed*3), seed)
 	}
+	inPieces(t, long, 80, 4000, 1)
 }
 
 func FuzzStream(f *testing.F) {
