@@ -193,7 +193,7 @@ func convert(ev event.Event) Event {
 	case event.CommandRan:
 		return Notice{"info", "command", b.Output}
 	case event.TurnStarted, event.ToolProgress, event.Retracted, event.HookRan, event.Asked, event.Answered, event.ModelCall,
-		event.Shaped, event.Compacting, event.Done:
+		event.Shaped, event.Compacting, event.Step, event.Done:
 	}
 	return nil
 }

@@ -164,7 +164,7 @@ func (d *demo) show(b event.Body) {
 	case event.Notice:
 		fmt.Fprintf(d.w, "note   %s\n", b.Text)
 	case event.TurnStarted, event.Retrying, event.Delta, event.Retracted, event.ToolProgress, event.HookRan,
-		event.Asked, event.Answered, event.Shaped, event.Compacting, event.Compacted, event.TaskChanged, event.CommandRan, event.Done:
+		event.Asked, event.Answered, event.Shaped, event.Compacting, event.Compacted, event.TaskChanged, event.CommandRan, event.Step, event.Done:
 	}
 }
 

@@ -297,6 +297,47 @@ func (c CommandRan) Tagged() string {
 	return "<" + tag + ">" + c.Output + "</" + tag + ">"
 }
 
+// Step says in traces, and nowhere else, which step of the fixed order of a turn
+// a run has come to, or with StepLoad what has entered the window.
+type Step struct {
+	Name string
+	// Tool and Use are the tool and the id of the call that StepDispatch, or with
+	// the result of a call StepLoad, is about.
+	Tool, Use string
+	// Source, Class, Phase and Bytes tell of StepLoad what came, who may change it
+	// (see prompt.Class), when it comes (one of the phases), and its size.
+	Source, Class, Phase string
+	Bytes                int
+}
+
+// The steps of a turn that have no event of their own, in their order. Between
+// StepShapers and StepDispatch the model is asked (TurnStarted); calls are
+// dispatched while its reply still comes in, which ModelCall accounts for. Behind
+// them stand Decided, ToolStarted and ToolFinished.
+const (
+	// StepSettings settles what holds for the run, StepState begins its state.
+	StepSettings = "settings"
+	StepState    = "state"
+	// StepContext says that what the model should know before the next request has
+	// joined the conversation.
+	StepContext  = "context"
+	StepShapers  = "shapers"
+	StepDispatch = "dispatch"
+	// StepStop asks whether a reply without calls ends the run.
+	StepStop = "stop"
+	// StepLoad says that something has entered the window.
+	StepLoad = "context.load"
+)
+
+// The phases of loading: what a session begins with, what each turn adds, what
+// calls give back while they run, and what comes because something asks for it.
+const (
+	PhaseStart     = "start"
+	PhaseTurn      = "turn"
+	PhaseExecution = "execution"
+	PhaseDemand    = "demand"
+)
+
 // Done is the last event of every run that was not abandoned.
 type Done struct{ Terminal Terminal }
 
@@ -319,6 +360,7 @@ func (Compacted) body()    {}
 func (TaskChanged) body()  {}
 func (Notice) body()       {}
 func (CommandRan) body()   {}
+func (Step) body()         {}
 func (Done) body()         {}
 
 // Asker answers questions. Surfaces implement it. It blocks until there is an

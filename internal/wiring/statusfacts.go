@@ -68,7 +68,7 @@ func (f *statusFacts) hear(e event.Event) {
 		}
 	case event.TurnStarted, event.Retrying, event.Delta, event.Retracted, event.ToolProgress, event.Decided, event.HookRan, event.Message,
 		event.ToolStarted, event.Asked, event.Answered, event.Shaped, event.Compacting, event.Compacted, event.CommandRan, event.TaskChanged,
-		event.Notice, event.Done:
+		event.Notice, event.Step, event.Done:
 	}
 }
 

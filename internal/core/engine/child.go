@@ -156,7 +156,7 @@ func shown(b event.Body) bool {
 	case event.Message, event.Retracted, event.ToolStarted, event.ToolFinished, event.Decided, event.HookRan,
 		event.Asked, event.Answered, event.ModelCall, event.Compacted, event.Notice, event.TaskChanged, event.Retrying:
 		return true
-	case event.TurnStarted, event.Delta, event.ToolProgress, event.Shaped, event.Compacting, event.CommandRan, event.Done:
+	case event.TurnStarted, event.Delta, event.ToolProgress, event.Shaped, event.Compacting, event.CommandRan, event.Step, event.Done:
 		return false
 	}
 	return false

@@ -205,6 +205,7 @@ type Engine struct {
 	used, seen int // size of the first seen messages of history, 0 when not known; see loop.Window
 	started    bool
 	deferred   bool // history ends with a call to take up
+	traced     bool // the trace knows what the conversation begins with
 	tried      int  // replies of this run that lacked the demanded output
 	cancel     context.CancelCauseFunc
 }
@@ -439,6 +440,7 @@ func (e *Engine) apply(eff tool.Effect) {
 		_ = e.SetMode(eff.Mode)
 	case tool.LoadTools:
 		e.load(eff.Names)
+		e.demanded(eff.Names)
 	case tool.AddRules, tool.Inject, tool.EndRun:
 	}
 }

@@ -83,7 +83,7 @@ func (s *submission) note(b event.Body) {
 		s.calls, s.ended = nil, nil
 	case event.TurnStarted, event.Retrying, event.Delta, event.ToolStarted, event.ToolProgress, event.Decided,
 		event.HookRan, event.Asked, event.Answered, event.ModelCall, event.Shaped, event.Compacting, event.Compacted, event.TaskChanged,
-		event.Notice, event.CommandRan, event.Done:
+		event.Notice, event.CommandRan, event.Step, event.Done:
 	}
 }
 
@@ -98,7 +98,7 @@ func (s *submission) batch() []event.ToolFinished {
 }
 
 // budget says whether the next request may be made.
-func (s *submission) budget(ctx context.Context, since Totals) (event.Reason, string) {
+func (s *submission) budget(ctx context.Context) (event.Reason, string) {
 	h := s.e.c.Hooks
 	if h != nil && s.asked {
 		p := h.Next(ctx, s.batch(), s.hear)
@@ -108,11 +108,12 @@ func (s *submission) budget(ctx context.Context, since Totals) (event.Reason, st
 		s.with = append(s.with, p.With...)
 	}
 	s.asked = true
-	return s.e.over(since)
+	return s.e.over(s.e.since)
 }
 
 // stops decides about a reply without calls: the engine first, then the hooks.
 func (s *submission) stops(ctx context.Context, reply *msg.Message) loop.Stop {
+	s.e.step(event.Step{Name: event.StepStop})
 	stop := s.e.stops(ctx, reply)
 	if s.e.c.Hooks == nil || s.e.c.Output != "" || len(stop.Continue) > 0 || stop.End != "" {
 		return stop

@@ -27,6 +27,7 @@ func (s *submission) steer(ctx context.Context, history []*msg.Message) []*msg.M
 	for _, said := range s.learn(ctx, history) {
 		out = append(out, said.Message)
 	}
+	s.e.step(event.Step{Name: event.StepContext})
 	return append(out, typed...)
 }
 
@@ -89,6 +90,7 @@ type reminded struct {
 
 // Shape shapes, and completes the window when history was replaced.
 func (r reminded) Shape(ctx context.Context, w loop.Window, why loop.Pressure, emit func(event.Body)) (loop.Window, error) {
+	r.s.e.step(event.Step{Name: event.StepShapers})
 	compacted := false
 	out, err := r.Shaper.Shape(ctx, w, why, func(b event.Body) {
 		_, summed := b.(event.Compacted)

@@ -30,7 +30,7 @@ func (e *Engine) Restart(f Fresh) {
 	e.c.Session, e.c.System, e.c.Start = f.Session, f.System, f.Start
 	e.c.Store, e.c.Sync = f.Store, f.Sync
 	e.place.SpillDir = f.SpillDir
-	e.history, e.deferred, e.started, e.tried, e.used, e.seen = nil, false, false, 0, 0, 0
+	e.history, e.deferred, e.started, e.traced, e.tried, e.used, e.seen = nil, false, false, false, 0, 0, 0
 	e.kinds, e.shapings, e.compacted = nil, nil, nil
 	if e.sent != "" || e.broken != "" {
 		e.broken = "clear"

@@ -82,6 +82,13 @@ func (s *submission) run(ctx context.Context, in Input) {
 		s.refused(reception, heard)
 		return
 	}
+	c := s.config(ctx)
+	e.step(event.Step{Name: event.StepSettings})
+	since := e.ledger.Totals()
+	e.mu.Lock()
+	e.since = since
+	e.mu.Unlock()
+	e.step(event.Step{Name: event.StepState})
 	begin := s.begin
 	if e.deferred {
 		begin = s.takeUp
@@ -93,11 +100,9 @@ func (s *submission) run(ctx context.Context, in Input) {
 		}}})
 		return
 	}
-	since := e.ledger.Totals()
-	e.mu.Lock()
-	e.since = since
-	e.mu.Unlock()
-	for ev := range loop.Run(ctx, s.config(ctx, since), history) {
+	e.step(event.Step{Name: event.StepContext})
+	c.Deferred, c.Used, c.Fresh = e.deferred, e.used, len(e.history)-e.seen
+	for ev := range loop.Run(ctx, c, history) {
 		for _, a := range e.aside.take() {
 			s.keep(a)
 		}
@@ -130,10 +135,14 @@ func (s *submission) begin(ctx context.Context, in Input, with []*msg.Message, h
 		if err != nil {
 			return nil, &NotSaved{err}
 		}
+		e.opened(m)
 		if m != nil {
 			history = append([]*msg.Message{m}, history...)
 		}
+	} else if !e.traced {
+		e.opened(nil)
 	}
+	e.traced = true
 	e.started = true
 	history = append(history, in.Message)
 	e.history = history
@@ -141,6 +150,7 @@ func (s *submission) begin(ctx context.Context, in Input, with []*msg.Message, h
 		s.hear(b)
 	}
 	s.pass(event.Event{Body: event.Message{Msg: in.Message, Source: "prompt"}})
+	e.enters(event.Message{Msg: in.Message, Source: "prompt"})
 	s.notKept(e.checkpoint(in.Message.ID))
 	e.facts.said(in.Message)
 	for _, m := range with {
@@ -187,6 +197,7 @@ func (s *submission) keep(ev event.Event) {
 		}
 	}
 	s.pass(ev)
+	s.e.enters(ev.Body)
 }
 
 func (s *submission) pass(ev event.Event) {
@@ -245,19 +256,19 @@ func (e *Engine) account() session.Cost {
 	}
 }
 
-// config lays out one run for the loop.
-func (s *submission) config(ctx context.Context, since Totals) loop.Config {
+// config settles what holds for one run; what is known of history comes later.
+func (s *submission) config(ctx context.Context) loop.Config {
 	e := s.e
 	e.mu.Lock()
 	models := append([]string{e.model}, e.c.Model.Fallbacks...)
 	e.mu.Unlock()
 	return loop.Config{
 		Provider: e.c.Model.Provider, Models: models, Build: e.build, Tool: e.find, Env: e.env,
-		Deferred: e.deferred, FallsBack: s.fallsBack(ctx),
-		Gate: watched{e.saved(), &e.facts}, Shaper: s.shaper(), Quarantine: e.c.Quarantine, Used: e.used, Fresh: len(e.history) - e.seen, Steer: func(h []*msg.Message) []*msg.Message { return s.steer(ctx, h) }, Stops: s.stops, Apply: e.apply, Bound: e.bound,
+		FallsBack: s.fallsBack(ctx),
+		Gate:      watched{e.saved(), &e.facts}, Shaper: s.shaper(), Quarantine: e.c.Quarantine, Steer: func(h []*msg.Message) []*msg.Message { return s.steer(ctx, h) }, Stops: s.stops, Apply: e.apply, Bound: e.bound,
 		Model:     func() string { model, _ := e.lent(); return model },
 		Spent:     func(name string, u msg.Usage) { e.ledger.add(e.c.Model.Lookup(name), u) },
-		Budget:    func() (event.Reason, string) { return s.budget(ctx, since) },
+		Budget:    func() (event.Reason, string) { return s.budget(ctx) },
 		MaxTurns:  e.c.MaxTurns,
 		MaxOutput: e.ceiling, Retries: e.c.Model.Retries, NoWhole: e.c.Model.NoWhole,
 		Concurrency: e.c.Concurrency, Events: e.c.Events,

@@ -10,8 +10,9 @@ import (
 	"github.com/hew-agent/hew/internal/tool"
 )
 
-// Tracer writes one JSON line for each model call, shaper, permission decision,
-// hook, and start and stop of a tool, and one for each turn and end of a run.
+// Tracer writes one JSON line for each step of a turn, model call, shaper,
+// permission decision, hook, and start and stop of a tool, one for what enters
+// the window, and one for each turn and end of a run.
 // Lines of one run are in the order of events; a failed write is dropped, as a
 // trace must never disturb what it watches.
 type Tracer struct {
@@ -49,6 +50,9 @@ type line struct {
 	Steps  []tool.Step `json:"steps,omitempty"`
 	Before int         `json:"before,omitempty"`
 	After  int         `json:"after,omitempty"`
+	Source string      `json:"source,omitempty"`
+	Class  string      `json:"class,omitempty"`
+	Phase  string      `json:"phase,omitempty"`
 }
 
 // Mark writes a line of the start-up sequence: security, signals, mode.
@@ -114,6 +118,11 @@ func describe(b event.Body) (line, bool) {
 			result = "error"
 		}
 		return line{Kind: "command", Name: b.Name, Result: result}, true
+	case event.Step:
+		if b.Name == event.StepLoad {
+			return line{Kind: b.Name, Use: b.Use, Source: b.Source, Class: b.Class, Phase: b.Phase, Bytes: b.Bytes}, true
+		}
+		return line{Kind: "step", Name: b.Name, Tool: b.Tool, Use: b.Use}, true
 	case event.Done:
 		return line{Kind: "done", Result: string(b.Terminal.Reason), Turn: b.Terminal.Turns, Reason: b.Terminal.Detail}, true
 	case event.Message:

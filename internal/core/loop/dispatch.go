@@ -87,6 +87,7 @@ func (r *run) newBatch() *batch {
 func (b *batch) add(use *msg.ToolUse, malformed, entry string) {
 	c := &call{use: use, entry: entry, malformed: malformed}
 	b.calls = append(b.calls, c)
+	b.r.emit(event.Step{Name: event.StepDispatch, Tool: use.Name, Use: use.ID})
 	b.plan(c)
 	if c.answer != nil {
 		return

@@ -331,7 +331,7 @@ func TestEarlyStartWhileTheReplyStreams(t *testing.T) {
 		if took := time.Since(b.began); took != 2*time.Second {
 			t.Fatalf("took %v", took)
 		}
-		if got := kinds(all); !strings.HasPrefix(got, "TurnStarted ModelCall") && !strings.HasPrefix(got, "TurnStarted Message ModelCall") {
+		if got := kinds(all); !strings.HasPrefix(got, "TurnStarted Step ModelCall") && !strings.HasPrefix(got, "TurnStarted Step Message ModelCall") {
 			t.Fatal(got)
 		}
 		shown := slices.IndexFunc(all, func(e event.Body) bool { _, ok := e.(event.Message); return ok })

@@ -41,7 +41,7 @@ func (w *Writer) Record(body event.Body) error {
 	case event.CommandRan:
 		return w.Command(b)
 	case event.TurnStarted, event.Retrying, event.Delta, event.ToolStarted, event.ToolProgress, event.HookRan,
-		event.Asked, event.Answered, event.Compacting, event.TaskChanged, event.Done:
+		event.Asked, event.Answered, event.Compacting, event.TaskChanged, event.Step, event.Done:
 	}
 	return nil
 }

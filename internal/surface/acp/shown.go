@@ -69,7 +69,7 @@ func (v *shown) event(ev event.Event) {
 	case event.ModelCall:
 		v.usage(b)
 	case event.TurnStarted, event.Retrying, event.Decided, event.HookRan, event.Asked, event.Answered, event.Shaped, event.Compacting,
-		event.TaskChanged, event.Done:
+		event.TaskChanged, event.Step, event.Done:
 	}
 }
 

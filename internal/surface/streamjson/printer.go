@@ -235,7 +235,7 @@ func (p *Printer) Event(e event.Event) {
 		p.hookRan(b)
 	case event.CommandRan:
 		p.user(e, msg.User(p.newID(), b.At, b.Tagged()), nil, false, true)
-	case event.ToolStarted, event.Asked, event.Answered, event.ModelCall, event.Shaped, event.Done:
+	case event.ToolStarted, event.Asked, event.Answered, event.ModelCall, event.Shaped, event.Step, event.Done:
 	}
 }
 

@@ -114,7 +114,7 @@ func (f *Fold) Apply(s State, ev event.Event, at time.Time) State {
 		return s.add(Command{"command-" + b.ID, b.Name, b.Args, b.Output, b.Failed})
 	case event.Done:
 		return f.done(s, b.Terminal, at)
-	case event.HookRan, event.Shaped:
+	case event.HookRan, event.Shaped, event.Step:
 	}
 	return s
 }
@@ -478,7 +478,7 @@ func (f *Fold) inner(s State, ev event.Event) State {
 			return s.add(Note{s.next("note"), b.Level, b.Code, b.Text})
 		}
 	case event.TurnStarted, event.Retrying, event.Delta, event.Message, event.Retracted, event.ToolProgress, event.ToolFinished,
-		event.Decided, event.HookRan, event.ModelCall, event.Shaped, event.Compacting, event.Compacted, event.CommandRan, event.Done:
+		event.Decided, event.HookRan, event.ModelCall, event.Shaped, event.Compacting, event.Compacted, event.CommandRan, event.Step, event.Done:
 	}
 	return s
 }

@@ -37,7 +37,7 @@ func (s *Store) Apply(ev event.Event, at time.Time) {
 // silent tells of an event that no State shows.
 func silent(b event.Body) bool {
 	switch b := b.(type) {
-	case event.HookRan, event.Shaped:
+	case event.HookRan, event.Shaped, event.Step:
 		return true
 	case event.Delta:
 		return b.Kind == event.DeltaOther

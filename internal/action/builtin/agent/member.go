@@ -270,7 +270,7 @@ func (m *member) note(body event.Body) bool {
 	case event.Done:
 		m.end = b.Terminal
 	case event.TurnStarted, event.Retrying, event.Delta, event.Retracted, event.ToolProgress, event.Decided, event.HookRan,
-		event.Asked, event.Answered, event.Shaped, event.Compacting, event.Compacted, event.CommandRan, event.TaskChanged, event.Notice:
+		event.Asked, event.Answered, event.Shaped, event.Compacting, event.Compacted, event.CommandRan, event.TaskChanged, event.Notice, event.Step:
 	}
 	return false
 }
