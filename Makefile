@@ -32,7 +32,8 @@ FUZZTIME ?= 60s
 fuzz: ## every fuzz target, FUZZTIME each (60s)
 	@scripts/fuzz $(FUZZTIME)
 
-soak: build ## random kill points and long property runs
+soak: build ## random kill points and long property runs; every scenario under the race detector
+	CGO_ENABLED=1 HEW_RACE=all go test -race -run '^TestScenarios$$' -count=1 -timeout 2h -parallel 4 ./internal/hewtest
 	HEW_SEED=$${HEW_SEED:-$$RANDOM$$RANDOM} go test -tags soak -run '^TestSoak' -count=1 -timeout 2h -v ./...
 
 picture: build ## docs/demo.svg, drawn from a run of the demo

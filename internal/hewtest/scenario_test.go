@@ -54,8 +54,15 @@ func TestScenarios(t *testing.T) {
 			continue
 		}
 		t.Run(a.Name(), func(t *testing.T) {
+			start := func(env *testscript.Env) error {
+				err := setup(env, shipped)
+				if err == nil && raced && !watchedForRaces(a.Name()) {
+					err = ship(env, shipped)
+				}
+				return err
+			}
 			testscript.Run(t, testscript.Params{
-				Dir: filepath.Join(scenarios, a.Name()), Setup: func(env *testscript.Env) error { return setup(env, shipped) }, Cmds: allCommands(),
+				Dir: filepath.Join(scenarios, a.Name()), Setup: start, Cmds: allCommands(),
 				RequireExplicitExec: true, RequireUniqueNames: true, UpdateScripts: os.Getenv("UPDATE") != "",
 				Condition: condition,
 			})
