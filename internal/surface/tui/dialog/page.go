@@ -28,9 +28,6 @@ func (p *page) fill(width int) {
 	}
 }
 
-// read tells that the end was on the screen.
-func (p *page) read() bool { return p.body && p.end }
-
 // more is how many lines stand below the window.
 func (p *page) more() int { return max(0, len(p.lines)-p.top-p.room) }
 
@@ -65,4 +62,21 @@ func count(n int, what string) string {
 		return "1 " + what
 	}
 	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// key scrolls by the keys of a reader.
+func (p *page) key(key string) bool {
+	switch key {
+	case "pgup", "ctrl+u", "ctrl+b", "b":
+		p.scroll(-p.room)
+	case "pgdown", "ctrl+d", "ctrl+f", "space", " ":
+		p.scroll(p.room)
+	case "home", "g":
+		p.scroll(-len(p.lines))
+	case "end", "G":
+		p.scroll(len(p.lines))
+	default:
+		return false
+	}
+	return true
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/hew-agent/hew/internal/event"
 	"github.com/hew-agent/hew/internal/surface/tui/frame"
@@ -29,23 +28,19 @@ type Permission struct {
 	Agent func(id string) string
 	Views func(v tool.View, width int) []style.Line
 
-	q       event.Question
-	guard   guard
-	page    page
-	choice  choice
-	grants  []event.Suggestion // as they would be taken up, edited
-	field   *Field
-	close   func(text string) // takes the field's text
-	explain *Pager
-	done    bool
-	answer  event.Answer
-	optRow  int // first line of the options as drawn last
+	asking
+	q      event.Question
+	grants []event.Suggestion // as they would be taken up, edited
+	answer event.Answer
 }
 
 // NewPermission makes the dialog of a question.
 func NewPermission(q event.Question, o Options) *Permission {
-	p := &Permission{q: q, guard: newGuard(o), grants: cloned(q.Suggestions)}
-	p.page.draw = p.text
+	p := &Permission{q: q, grants: cloned(q.Suggestions)}
+	p.asking = asking{
+		guard: newGuard(o), page: page{draw: p.text}, head: p.title, foot: p.hints, pick: func(i int) { p.choose(p.choice.opts[i].id, "") },
+		leave: func() { p.end(event.Answer{Behavior: tool.Deny, Interrupt: true}) }, press: p.extra, before: p.block,
+	}
 	opts := []option{{id: yesOnce, label: "Yes"}}
 	if len(p.grants) > 0 {
 		opts = append(opts, option{id: yesSession, label: p.sessionLabel(), notes: p.notes(true)})
@@ -149,145 +144,20 @@ func place(destination string) string {
 	return destination
 }
 
-// Done tells that the question was answered.
-func (p *Permission) Done() bool { return p.done }
-
 // Answer is the answer, once Done.
 func (p *Permission) Answer() event.Answer { return p.answer }
 
-// Ready is when keys begin to count, zero before the first Draw.
-func (p *Permission) Ready() time.Time { return p.guard.ready }
-
-// Shown notes the first paint, where it was later than the first Draw.
-func (p *Permission) Shown(now time.Time) { p.guard.shown(now) }
-
-// Ignored hands out the keys and pastes that came too early to be an answer:
-// they belong to what the person was typing.
-func (p *Permission) Ignored() []input.Event { return p.guard.take() }
-
-// Handle answers, scrolls and edits.
-func (p *Permission) Handle(ev input.Event) bool {
-	if p.done || p.guard.stops(ev) {
-		return true
-	}
-	if p.explain != nil {
-		took := p.explain.Handle(ev)
-		if p.explain.Done() {
-			p.explain = nil
-		}
-		return took
-	}
-	switch ev := ev.(type) {
-	case input.Press:
-		again := p.guard.repeats(ev)
-		if p.field != nil {
-			return p.typed(ev, again)
-		}
-		return p.press(ev, again)
-	case input.Paste:
-		if p.field != nil {
-			return p.field.Handle(ev)
-		}
-		p.guard.refuse(ev)
-		return true
-	case input.Mouse:
-		return p.mouse(ev)
-	case input.Focus, input.Resize, input.Resumed, input.Ended:
-	}
-	return false
-}
-
-// typed edits the text of a comment or rule. A held Enter ends nothing.
-func (p *Permission) typed(ev input.Press, again bool) bool {
-	if again && (ev.Key == "enter" || ev.Key == "esc") {
-		return true
-	}
-	took := p.field.Handle(ev)
-	switch {
-	case p.field.Left():
-		p.field = nil
-	case p.field.Done():
-		text, end := p.field.Value, p.close
-		p.field = nil
-		end(text)
-	}
-	return took
-}
-
-func (p *Permission) mouse(ev input.Mouse) bool {
-	switch ev.Kind {
-	case input.WheelUp:
-		p.page.scroll(-3)
-	case input.WheelDown:
-		p.page.scroll(3)
-	case input.Click:
-		i := p.choice.clicked(ev, p.optRow)
-		if i < 0 || p.field != nil {
-			return false
-		}
-		if i == p.choice.at {
-			p.pick(i)
-		}
-		p.choice.at = i
-	case input.Release, input.Drag:
-		return false
-	}
-	return true
-}
-
-func (p *Permission) press(ev input.Press, again bool) bool {
-	if i := p.choice.digit(ev.Key); i >= 0 {
-		if !again {
-			p.choice.at = i
-			p.pick(i)
-		}
-		return true
-	}
+// extra has the keys that only this dialog knows.
+func (p *Permission) extra(ev input.Press, again bool) bool {
 	switch ev.Key {
-	case "enter":
-		if !again {
-			p.pick(p.choice.at)
-		}
-	case "esc", "ctrl+c":
-		if !again {
-			p.end(event.Answer{Behavior: tool.Deny, Interrupt: true})
-		}
-	case "up", "k", "ctrl+p":
-		if p.choice.at == 0 {
-			p.page.scroll(-1)
-		}
-		p.choice.step(-1)
-	case "down", "j", "ctrl+n":
-		if !p.page.read() {
-			p.page.scroll(1)
-			return true
-		}
-		p.choice.step(1)
 	case "tab":
 		p.amend()
 	case "shift+tab":
 		if i := p.option(yesSession); i >= 0 && p.mode() != "" && !again {
-			p.pick(i)
+			p.take(i)
 		}
 	case "ctrl+e":
-		p.explain = &Pager{Title: "Why this is asked", Lines: p.trace}
-	default:
-		return p.page.key(ev.Key)
-	}
-	return true
-}
-
-// key scrolls the text above the answers.
-func (p *page) key(key string) bool {
-	switch key {
-	case "pgup", "ctrl+u", "ctrl+b", "b":
-		p.scroll(-p.room)
-	case "pgdown", "ctrl+d", "ctrl+f", "space", " ":
-		p.scroll(p.room)
-	case "home", "g":
-		p.scroll(-len(p.lines))
-	case "end", "G":
-		p.scroll(len(p.lines))
+		p.pager = &Pager{Title: "Why this is asked", Lines: p.trace}
 	default:
 		return false
 	}
@@ -296,14 +166,6 @@ func (p *page) key(key string) bool {
 
 func (p *Permission) option(id string) int {
 	return slices.IndexFunc(p.choice.opts, func(o option) bool { return o.id == id })
-}
-
-// pick takes an option, unless it may not be taken yet.
-func (p *Permission) pick(i int) {
-	if p.choice.opts[i].blocked {
-		return
-	}
-	p.choose(p.choice.opts[i].id, "")
 }
 
 func (p *Permission) choose(id, words string) {
@@ -350,12 +212,11 @@ func (p *Permission) comment(id string) {
 	if id == noInstead || id == noStop {
 		what = "What should be done instead?"
 	}
-	p.field = NewField(Field{Label: what})
-	p.close = func(text string) {
+	p.write(Field{Label: what}, func(text string) {
 		if text = strings.TrimSpace(text); text != "" || id != noInstead {
 			p.choose(id, text)
 		}
-	}
+	})
 }
 
 // edit lets the person change the n-th lasting rule, then those after it.
@@ -371,11 +232,10 @@ func (p *Permission) edit(n int) {
 				continue
 			}
 			label := fmt.Sprintf("The rule that is written %s", place(p.grants[i].Destination))
-			p.field = NewField(Field{Label: label, Value: ruleText(*r), Check: func(v string) string { return badRule(r.Tool, v) }})
-			p.close = func(text string) {
+			p.write(Field{Label: label, Value: ruleText(*r), Check: func(v string) string { return badRule(r.Tool, v) }}, func(text string) {
 				*r = readRule(text)
 				p.edit(n + 1)
-			}
+			})
 			return
 		}
 	}

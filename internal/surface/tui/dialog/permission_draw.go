@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/hew-agent/hew/internal/surface/tui/frame"
 	"github.com/hew-agent/hew/internal/surface/tui/style"
 	"github.com/hew-agent/hew/internal/tool"
 )
@@ -83,50 +82,6 @@ func (p *Permission) title(width int) style.Line {
 	return append(l, style.Span{Text: label(text, width), Role: style.Heading}).Cut(width)
 }
 
-// Draw fits the question into the cells: all answers where they have room, what
-// will run above them.
-func (p *Permission) Draw(width, height int) frame.Frame {
-	p.guard.shown(p.guard.o.Now())
-	if p.explain != nil {
-		return fit(p.explain.Draw(width, height), width, height)
-	}
-	p.page.fill(max(1, width-2))
-	lines := []style.Line{p.title(width)}
-	if p.field != nil {
-		return p.drawField(lines, width, height)
-	}
-	p.block(width, height)
-	room := max(1, height-2)
-	list := p.share(width, room)
-	body := p.page.view(max(1, room-list))
-	if p.block(width, height); p.page.more() > 0 && !p.page.body && len(body) > 1 {
-		body[len(body)-1] = style.Text(style.Warning, body[len(body)-1].String()+", to be read first").Cut(p.page.width)
-	}
-	lines = append(lines, indented(body, 2)...)
-	if len(lines)+list+2 <= height {
-		lines = append(lines, nil)
-	}
-	p.optRow = len(lines)
-	lines = append(lines, p.choice.view(width, list)...)
-	lines = append(lines, p.foot(width))
-	return fit(frame.Frame{Lines: lines}, width, height)
-}
-
-// share is how many of the lines the answers take. Where not all fits, the text
-// keeps three lines, or half of them.
-func (p *Permission) share(width, room int) int {
-	all, few := p.choice.rooms(width)
-	text := len(p.page.lines)
-	if all+text <= room {
-		return all
-	}
-	text = min(text, max(3, room-all))
-	if room-text >= all {
-		return all
-	}
-	return max(min(few, max(room-text, room/2)), 1)
-}
-
 // block says which answers cannot be given yet: those that agree to what was not
 // on the screen. What is granted for longer comes with all that is said of it.
 func (p *Permission) block(width, height int) {
@@ -142,36 +97,13 @@ func (p *Permission) block(width, height int) {
 	}
 }
 
-func (p *Permission) drawField(lines []style.Line, width, height int) frame.Frame {
-	fh := min(3, max(2, height-3))
-	body := p.page.view(max(1, height-1-fh))
-	top := frame.Frame{Lines: append(lines, indented(body, 2)...)}
-	return fit(frame.Stack(top, p.field.Draw(width, fh)), width, height)
-}
-
-// foot names the keys that work now.
-func (p *Permission) foot(width int) style.Line {
-	if !p.guard.open() {
-		return style.Text(style.Dim, " …")
-	}
-	keys := []string{"enter takes it"}
-	if p.page.more() > 0 || p.page.top > 0 {
-		keys = append([]string{"pgdn reads on"}, keys...)
-	}
+// hints names the keys that work now.
+func (p *Permission) hints() []string {
+	tab := "tab comments"
 	if p.choice.opts[p.choice.at].id == yesAlways {
-		keys = append(keys, "tab edits the rule")
-	} else {
-		keys = append(keys, "tab comments")
+		tab = "tab edits the rule"
 	}
-	return hints(append(keys, "ctrl+e explains", "esc stops"), width)
-}
-
-// hints is a footer: as many keys as fit, the last of them always.
-func hints(keys []string, width int) style.Line {
-	for len(keys) > 2 && style.Width(" "+strings.Join(keys, " · ")) > width {
-		keys = append(keys[:len(keys)-2:len(keys)-2], keys[len(keys)-1])
-	}
-	return style.Text(style.Dim, " "+strings.Join(keys, " · ")).Cut(width)
+	return []string{"enter takes it", tab, "ctrl+e explains", "esc stops"}
 }
 
 // trace draws the whole decision, step by step, and the call as it was sent.

@@ -248,7 +248,7 @@ func TestMouseAnswers(t *testing.T) {
 	c := newClock()
 	p := NewPermission(command("ls"), c.options())
 	p.Draw(80, 24)
-	at := p.optRow
+	at := p.row
 	p.Handle(input.Mouse{Y: at, Kind: input.Click, Button: input.LeftButton})
 	if p.Done() {
 		t.Fatal("a click before the dialog could be read answered")
