@@ -4,8 +4,6 @@ import (
 	"slices"
 	"strings"
 	"unicode"
-
-	"github.com/charmbracelet/x/ansi"
 )
 
 // pos is a place between two characters: a line, and bytes in it.
@@ -13,15 +11,22 @@ type pos struct{ row, col int }
 
 func (p pos) before(q pos) bool { return p.row < q.row || p.row == q.row && p.col < q.col }
 
-// buffer is text as lines. Lines are immutable strings, so that a snapshot of a
-// large text is cheap.
-type buffer struct{ lines []string }
+// buffer is text as lines, and a log of what was done to it.
+type buffer struct {
+	lines []string
+	log   []change
+}
 
-func newBuffer(text string) buffer { return buffer{strings.Split(text, "\n")} }
+// change is text that was put in at a place, or taken out there.
+type change struct {
+	at   pos
+	text string
+	out  bool
+}
+
+func newBuffer(text string) buffer { return buffer{lines: strings.Split(text, "\n")} }
 
 func (b buffer) String() string { return strings.Join(b.lines, "\n") }
-
-func (b buffer) clone() buffer { return buffer{slices.Clone(b.lines)} }
 
 func (b buffer) end() pos {
 	r := len(b.lines) - 1
@@ -30,8 +35,19 @@ func (b buffer) end() pos {
 
 func (b buffer) empty() bool { return len(b.lines) == 1 && b.lines[0] == "" }
 
+// eol is the end of a line.
+func (b buffer) eol(row int) pos { return pos{row, len(b.lines[row])} }
+
 // insert puts text at p and returns where it ends.
 func (b *buffer) insert(p pos, text string) pos {
+	if text == "" {
+		return p
+	}
+	b.log = append(b.log, change{at: p, text: text})
+	return b.splice(p, text)
+}
+
+func (b *buffer) splice(p pos, text string) pos {
 	line := b.lines[p.row]
 	head, tail := line[:p.col], line[p.col:]
 	parts := strings.Split(text, "\n")
@@ -52,10 +68,37 @@ func (b *buffer) cut(from, to pos) string {
 	if to.before(from) {
 		from, to = to, from
 	}
+	if from == to {
+		return ""
+	}
 	text := b.text(from, to)
+	b.log = append(b.log, change{at: from, text: text, out: true})
+	b.drop(from, to)
+	return text
+}
+
+func (b *buffer) drop(from, to pos) {
 	joined := b.lines[from.row][:from.col] + b.lines[to.row][to.col:]
 	b.lines = slices.Replace(b.lines, from.row, to.row+1, joined)
-	return text
+}
+
+// do makes a change again, and returns the place behind it.
+func (b *buffer) do(c change) pos {
+	if !c.out {
+		return b.splice(c.at, c.text)
+	}
+	to := pos{c.at.row, c.at.col + len(c.text)}
+	if n := strings.Count(c.text, "\n"); n > 0 {
+		to = pos{c.at.row + n, len(c.text) - strings.LastIndexByte(c.text, '\n') - 1}
+	}
+	b.drop(c.at, to)
+	return c.at
+}
+
+// undo takes a change back.
+func (b *buffer) undo(c change) {
+	c.out = !c.out
+	b.do(c)
 }
 
 // text is what stands between two places.
@@ -80,15 +123,6 @@ func (b buffer) right(p pos) pos {
 	return p
 }
 
-// size is the length in bytes of the first character of s, as people see one.
-func size(s string) int {
-	if len(s) == 1 || s[0] < 0x80 && s[1] < 0x80 {
-		return 1
-	}
-	c, _ := ansi.FirstGraphemeCluster(s, ansi.GraphemeWidth)
-	return max(1, len(c))
-}
-
 // left is the place before the character in front of p.
 func (b buffer) left(p pos) pos {
 	if p.col == 0 {
@@ -98,8 +132,12 @@ func (b buffer) left(p pos) pos {
 		return pos{p.row - 1, len(b.lines[p.row-1])}
 	}
 	line := b.lines[p.row]
-	// Characters are found from the front; one is never longer than this.
-	from := max(0, p.col-64)
+	// Characters are found from the front. One begins at an ASCII character for
+	// sure, and elsewhere at one that is far enough away.
+	from := p.col - 1
+	for from > 0 && p.col-from < 256 && line[from] >= 0x80 {
+		from--
+	}
 	for from > 0 && line[from]&0xc0 == 0x80 {
 		from--
 	}

@@ -59,9 +59,15 @@ func (e *Editor) Refresh() {
 	}
 }
 
+// longQuery is how far into a line words are completed.
+const longQuery = 8 << 10
+
 // word is what stands before the cursor when it can be completed.
 func (e *Editor) word() (kind byte, from pos, query string) {
 	line := e.buf.lines[e.cur.row][:e.cur.col]
+	if len(line) > longQuery {
+		return 0, pos{}, ""
+	}
 	if e.cur.row == 0 && strings.HasPrefix(line, "/") && !strings.ContainsAny(line, " \t") {
 		return '/', pos{0, 0}, line[1:]
 	}

@@ -1,8 +1,6 @@
 package editor
 
 import (
-	"strings"
-
 	"github.com/hew-agent/hew/internal/backend/plain"
 	"github.com/hew-agent/hew/internal/surface/tui/frame"
 	"github.com/hew-agent/hew/internal/surface/tui/style"
@@ -10,83 +8,6 @@ import (
 
 // lead is the room for the mark before the text.
 const lead = 2
-
-// row is a line of the screen: bytes from to to of a line of the text.
-type row struct{ line, from, to int }
-
-// cells is what a piece of text takes on the screen, and shows as.
-func (e *Editor) cells(s string) (shown string, width int) {
-	if strings.IndexFunc(s, special) < 0 {
-		return s, style.Width(s)
-	}
-	var b strings.Builder
-	for _, r := range s {
-		switch {
-		case r == '\t':
-			b.WriteString("    ")
-		case isChip(r):
-			b.WriteString(e.chips.label(r))
-		default:
-			b.WriteString(plain.Line(string(r)))
-		}
-	}
-	return b.String(), style.Width(b.String())
-}
-
-func special(r rune) bool { return r < ' ' || r == 0x7f || r > 0x7f && isOdd(r) }
-
-// isOdd tells of characters that are not shown as they are.
-func isOdd(r rune) bool { return isChip(r) || plain.Line(string(r)) != string(r) }
-
-// wrap cuts a line of the text into rows of width cells, at blanks where it can.
-func (e *Editor) wrap(line, width int) []row {
-	s := e.buf.lines[line]
-	if len(s) <= width && strings.IndexFunc(s, special) < 0 && style.Width(s) <= width {
-		return []row{{line, 0, len(s)}}
-	}
-	var rows []row
-	from, used, blank := 0, 0, -1
-	for at := 0; at < len(s); {
-		n := size(s[at:])
-		_, w := e.cells(s[at : at+n])
-		if used+w > width && at > from {
-			to := at
-			if blank > from {
-				to = blank
-			}
-			rows = append(rows, row{line, from, to})
-			from, at, used, blank = to, to, 0, -1
-			continue
-		}
-		used += w
-		at += n
-		if s[at-n] == ' ' {
-			blank = at
-		}
-	}
-	return append(rows, row{line, from, len(s)})
-}
-
-// rows are those of the screen around the cursor, with the index of the cursor's
-// own: at most want before it and behind it, however long the text is.
-func (e *Editor) rows(width, want int) (rows []row, at int) {
-	mid := e.wrap(e.cur.row, width)
-	for i, r := range mid {
-		if e.cur.col >= r.from {
-			at = i
-		}
-	}
-	rows = mid
-	for i := e.cur.row - 1; i >= 0 && at < want; i-- {
-		more := e.wrap(i, width)
-		rows = append(more, rows...)
-		at += len(more)
-	}
-	for i := e.cur.row + 1; i < len(e.buf.lines) && len(rows)-at <= want; i++ {
-		rows = append(rows, e.wrap(i, width)...)
-	}
-	return rows, at
-}
 
 func (e *Editor) inner() int { return max(1, e.width-lead-1) }
 

@@ -5,6 +5,7 @@
 package editor
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -63,8 +64,8 @@ type Editor struct {
 	// want is the column in cells that up and down keep, -1 for where the cursor is.
 	want   int
 	chips  chips
-	undo   []state
-	redo   []state
+	undo   []step
+	redo   []step
 	merges bool // the next typed character belongs to the last undo step
 	kills  []string
 	killed bool // the last key cut text
@@ -77,12 +78,14 @@ type Editor struct {
 	ghost  string
 	vim    *vim
 	width  int // of the last drawing
-	stash  *state
+	stash  *kept
+	laid   []laid // rows of long lines
 }
 
-type state struct {
-	buf buffer
-	cur pos
+// step is what one undo takes back.
+type step struct {
+	changes []change
+	cur     pos // before it
 }
 
 // New makes an empty editor.
@@ -113,8 +116,8 @@ func (e *Editor) Set(text string) { e.set(clean(text)) }
 
 func (e *Editor) set(text string) {
 	e.save(false)
-	e.buf = newBuffer(text)
-	e.cur, e.want = e.buf.end(), -1
+	e.buf.cut(pos{}, e.buf.end())
+	e.cur, e.want = e.buf.insert(pos{}, text), -1
 	e.past.leave()
 	e.menu.close()
 }
@@ -140,37 +143,65 @@ func (e *Editor) put(text string) {
 	e.past.leave()
 }
 
-// save keeps the text for undo. A word that is typed is one step.
+// maxUndo is how many steps can be taken back.
+const maxUndo = 1000
+
+// save begins a new undo step. A word that is typed is one step, and in vim all
+// that is inserted at once.
 func (e *Editor) save(typing bool) {
-	if typing && e.merges {
+	e.settle()
+	if typing && e.merges || e.vim.inserting() && e.merges {
 		return
 	}
-	e.merges = typing
-	e.undo = append(e.undo, state{e.buf.clone(), e.cur})
-	if len(e.undo) > 500 {
+	e.merges = typing || e.vim.inserting()
+	e.undo = append(e.undo, step{cur: e.cur})
+	if len(e.undo) > maxUndo {
 		e.undo = e.undo[1:]
 	}
-	e.redo = nil
+}
+
+// settle puts what was done into the last step.
+func (e *Editor) settle() {
+	if len(e.buf.log) == 0 {
+		return
+	}
+	if len(e.undo) == 0 {
+		e.undo = append(e.undo, step{})
+	}
+	last := &e.undo[len(e.undo)-1]
+	last.changes = append(last.changes, e.buf.log...)
+	e.buf.log, e.redo = nil, nil
 }
 
 func (e *Editor) back() {
-	if len(e.undo) == 0 {
+	e.settle()
+	for len(e.undo) > 0 {
+		s := e.undo[len(e.undo)-1]
+		e.undo = e.undo[:len(e.undo)-1]
+		if len(s.changes) == 0 {
+			continue
+		}
+		for _, c := range slices.Backward(s.changes) {
+			e.buf.undo(c)
+		}
+		e.redo = append(e.redo, s)
+		e.cur, e.want, e.merges = s.cur, -1, false
 		return
 	}
-	e.redo = append(e.redo, state{e.buf.clone(), e.cur})
-	s := e.undo[len(e.undo)-1]
-	e.undo = e.undo[:len(e.undo)-1]
-	e.buf, e.cur, e.want, e.merges = s.buf, s.cur, -1, false
 }
 
 func (e *Editor) again() {
+	e.settle()
 	if len(e.redo) == 0 {
 		return
 	}
-	e.undo = append(e.undo, state{e.buf.clone(), e.cur})
 	s := e.redo[len(e.redo)-1]
 	e.redo = e.redo[:len(e.redo)-1]
-	e.buf, e.cur, e.want, e.merges = s.buf, s.cur, -1, false
+	for _, c := range s.changes {
+		e.cur = e.buf.do(c)
+	}
+	e.undo = append(e.undo, s)
+	e.want, e.merges = -1, false
 }
 
 // Handle takes one event.

@@ -12,12 +12,12 @@ func at(e *Editor, s string) {
 	before, after, _ := strings.Cut(s, "|")
 	e.buf = newBuffer(before)
 	e.cur = e.buf.end()
-	e.buf.insert(e.cur, after)
+	e.buf.splice(e.cur, after)
 }
 
 // shown is the text with a bar at the cursor.
 func shown(e *Editor) string {
-	b := e.buf.clone()
+	b := newBuffer(e.buf.String())
 	b.insert(e.cur, "|")
 	return e.chips.draft(b.String()).Shown
 }
@@ -177,14 +177,5 @@ func TestDrawFits(t *testing.T) {
 			}
 			keys(e, "up")
 		}
-	}
-}
-
-func BenchmarkTypeInAMegabyte(b *testing.B) {
-	e := New(Config{})
-	e.Set(strings.Repeat("some words of a line that is long enough to wrap once or twice on a small screen\n", 13000))
-	for b.Loop() {
-		keys(e, "x")
-		e.Draw(80, 12)
 	}
 }

@@ -51,19 +51,18 @@ func (e *Editor) recall(by int) Outcome {
 
 // search is Ctrl+R.
 type search struct {
-	query  string
-	scope  int
-	list   []Entry
-	hits   []int
-	at     int
-	before state
+	query string
+	scope int
+	list  []Entry
+	hits  []int
+	at    int
 }
 
 func (e *Editor) find() Outcome {
 	if e.c.Recall == nil {
 		return None
 	}
-	e.search = &search{scope: 2, before: state{e.buf.clone(), e.cur}}
+	e.search = &search{scope: 2}
 	e.search.list = e.c.Recall(Scopes()[2])
 	e.search.filter()
 	return Changed
@@ -89,7 +88,6 @@ func (e *Editor) searching(p input.Press) Outcome {
 	switch p.Key {
 	case "esc", "ctrl+g", "ctrl+c":
 		e.search = nil
-		e.buf, e.cur = s.before.buf, s.before.cur
 		return Changed
 	case "ctrl+r", "up", "ctrl+p":
 		s.at = min(s.at+1, max(0, len(s.hits)-1))

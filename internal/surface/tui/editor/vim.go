@@ -22,26 +22,10 @@ func (e *Editor) SetStyle(s Style) {
 	}
 }
 
+// inserting tells that what is typed belongs to one insertion of vim.
+func (v *vim) inserting() bool { return false }
+
 func (e *Editor) vimPress(input.Press) (Outcome, bool) { return None, false }
-
-// Stash puts the draft aside, or takes the one that was put aside back.
-func (e *Editor) Stash() {
-	if e.Empty() && e.stash != nil {
-		e.save(false)
-		e.buf, e.cur, e.stash = e.stash.buf, e.stash.cur, nil
-		return
-	}
-	if e.Empty() {
-		return
-	}
-	kept := state{e.buf.clone(), e.cur}
-	e.Set("")
-	e.stash = &kept
-}
-
-// Stashed tells that a draft was put aside.
-func (e *Editor) Stashed() bool { return e.stash != nil }
-
 // Escapes tells that esc means something to the editor itself: vim is not in
 // normal mode.
 func (e *Editor) Escapes() bool { return false }
