@@ -35,6 +35,7 @@ var table = []pkg{
 
 	{"internal/backend/fsys", backend, nil},
 	{"internal/backend/feature", backend, nil},
+	{"internal/backend/telemetry", backend, nil},
 	{"internal/backend/plain", backend, nil},
 	{"internal/backend/search", backend, []string{"fsys"}},
 	{"internal/backend/sandbox", backend, nil},

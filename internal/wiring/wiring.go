@@ -364,7 +364,7 @@ func (b *build) open(ctx context.Context) (*Conversation, error) {
 	cfg := engine.Config{
 		Session: b.id, Place: b.place, Model: model, Tools: tools, More: b.mcp.tools, Gate: b.gateRef,
 		MaxTurns: b.maxTurns(), Limits: engine.Limits{USD: usd, OutputTokens: b.o.TaskBudget},
-		Aliases: b.o.Aliases, Deferral: b.deferral(), Sources: b.sources(ctx), Tasks: b.taskChanges, Interactive: b.o.Interactive, Events: b.o.Events, Trace: b.o.Trace,
+		Aliases: b.o.Aliases, Deferral: b.deferral(), Sources: b.sources(ctx), Tasks: b.taskChanges, Interactive: b.o.Interactive, Events: b.o.Events, Trace: b.observed(),
 		Concurrency: b.number("CLAUDE_CODE_MAX_TOOL_USE_CONCURRENCY"),
 		Now:         b.o.Now, Sleep: b.o.Sleep, Jitter: b.o.Jitter, NewID: b.o.NewID,
 	}

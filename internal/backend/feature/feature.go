@@ -76,6 +76,10 @@ func builds() []Flag {
 			Effect: "subagents on other machines: no public build has it, and no schema names it",
 		},
 		{
+			Name: "telemetry", Kind: Build, Default: false, Built: Telemetry, Switch: "CLAUDE_CODE_ENABLE_TELEMETRY with OTEL_TRACES_EXPORTER or OTEL_METRICS_EXPORTER",
+			Effect: "traces and metrics are exported by OpenTelemetry; only builds with the tag hew_otel have it",
+		},
+		{
 			Name: "transcript-classifier", Kind: Build, Default: true, Built: Classifier, Tag: "hew_no_classifier", Switch: "disableAutoMode",
 			Effect: "auto mode: a model judges calls by the transcript", Symbol: "action/gate/classify.(*Classifier).Judge",
 		},
