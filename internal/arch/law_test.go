@@ -97,7 +97,7 @@ var table = []pkg{
 	{"internal/surface/tui/input", surface, nil},
 	{"internal/surface/tui/frame", surface, []string{"tui/style", "tui/input"}},
 	{"internal/surface/tui/term", surface, []string{"tui/input"}},
-	{"internal/surface/tui/paint", surface, []string{"tui/style", "tui/frame"}},
+	{"internal/surface/tui/paint", surface, []string{"tui/style", "tui/frame", "tui/term"}},
 	{"internal/surface/tui/markdown", surface, []string{"view", "tui/style"}},
 	{"internal/surface/tui/editor", surface, []string{"tui/style", "tui/input", "tui/frame"}},
 	{"internal/surface/tui/files", surface, nil},

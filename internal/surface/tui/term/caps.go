@@ -43,6 +43,8 @@ type Caps struct {
 	Graphemes bool
 	// Kitty is the keyboard protocol that tells Shift+Enter from Enter.
 	Kitty bool
+	// Reflows tells that lines which became too long for the window are wrapped anew.
+	Reflows bool
 	// Tmux tells that tmux stands between hew and the terminal.
 	Tmux bool
 
@@ -91,6 +93,7 @@ func (e environ) caps() Caps {
 	case begins(name, families), name == "":
 		c.known = true
 	}
+	c.Reflows = c.known && e.get("XTERM_VERSION") == "" && (c.Tmux || !strings.HasPrefix(name, "screen"))
 	c.Colours = e.depth(name)
 	if e.get("NO_COLOR") != "" {
 		c.Colours = NoColour

@@ -53,7 +53,8 @@ type Term struct {
 	raw    *term.State
 	note   note
 	titled bool
-	away   bool // the modes are put back: stopped, or lent to another program
+	adieu  string // what erases the live region
+	away   bool   // the modes are put back: stopped, or lent to another program
 	closed bool
 	reader cancelreader.CancelReader
 	halt   chan struct{} // closed to end reader's goroutine
@@ -127,6 +128,14 @@ func (t *Term) Write(p []byte) (int, error) {
 	return t.cfg.Out.Write(p)
 }
 
+// Parting keeps what is to be written when the terminal is given back, at the
+// end or for a while: it erases what is not to stay on the screen.
+func (t *Term) Parting(s string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.adieu = s
+}
+
 // emit writes control sequences, of which a lost one harms nobody.
 func (t *Term) emit(s string) {
 	if s != "" {
@@ -170,6 +179,8 @@ func (t *Term) leave() error {
 		return nil
 	}
 	t.away = true
+	t.emit(t.adieu)
+	t.adieu = ""
 	t.emit(t.on.leave())
 	if t.titled {
 		t.titled = false

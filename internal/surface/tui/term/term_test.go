@@ -134,7 +134,7 @@ func TestTerm(t *testing.T) {
 		<-time.After(time.Millisecond)
 	}
 	c := tt.Caps()
-	if want := (Caps{Colours: Indexed, Background: Light, Sync: true, Graphemes: true, Kitty: true, known: true}); c != want {
+	if want := (Caps{Colours: Indexed, Background: Light, Sync: true, Graphemes: true, Kitty: true, Reflows: true, known: true}); c != want {
 		t.Errorf("%+v, want %+v", c, want)
 	}
 	l.until("\x1b[>1u")
@@ -286,13 +286,14 @@ func TestCaps(t *testing.T) {
 		{"TERM=no-such-thing", Caps{Colours: Sixteen}},
 		{"TERM=vt100", Caps{}},
 		{"TERM=linux", Caps{Colours: Sixteen}},
-		{"TERM=xterm-256color", Caps{Colours: Indexed, known: true}},
-		{"TERM=xterm-256color COLORTERM=truecolor", Caps{Colours: TrueColour, known: true}},
-		{"TERM=xterm-kitty", Caps{Colours: TrueColour, known: true}},
-		{"TERM=xterm COLORTERM=truecolor NO_COLOR=1", Caps{known: true}},
-		{"TERM=tmux-256color TMUX=/tmp/x", Caps{Colours: Indexed, Tmux: true, known: true}},
-		{"TERM=rxvt COLORFGBG=15;0", Caps{Colours: Sixteen, Background: Dark, known: true}},
-		{"TERM=rxvt COLORFGBG=0;default;15", Caps{Colours: Sixteen, Background: Light, known: true}},
+		{"TERM=xterm-256color", Caps{Colours: Indexed, Reflows: true, known: true}},
+		{"TERM=xterm-256color COLORTERM=truecolor", Caps{Colours: TrueColour, Reflows: true, known: true}},
+		{"TERM=xterm-kitty", Caps{Colours: TrueColour, Reflows: true, known: true}},
+		{"TERM=xterm COLORTERM=truecolor NO_COLOR=1", Caps{Reflows: true, known: true}},
+		{"TERM=tmux-256color TMUX=/tmp/x", Caps{Colours: Indexed, Tmux: true, Reflows: true, known: true}},
+		{"TERM=xterm XTERM_VERSION=XTerm(379)", Caps{Colours: Sixteen, known: true}},
+		{"TERM=rxvt COLORFGBG=15;0", Caps{Colours: Sixteen, Background: Dark, Reflows: true, known: true}},
+		{"TERM=rxvt COLORFGBG=0;default;15", Caps{Colours: Sixteen, Background: Light, Reflows: true, known: true}},
 	} {
 		if got := environ(strings.Fields(c.environ)).caps(); !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%s: %+v, want %+v", c.environ, got, c.want)
