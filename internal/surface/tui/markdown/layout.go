@@ -29,6 +29,7 @@ type piece struct {
 	more        bool       // the next one goes on with this, on the same line
 	grid        *grid
 	rows        [][]style.Line
+	headless    bool // the first row of the table is one like the others
 }
 
 // put finishes a piece inside the containers that are open.

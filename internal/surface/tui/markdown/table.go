@@ -84,7 +84,7 @@ func (l *layout) table(out []style.Line, p piece, width int) []style.Line {
 		first = p.rest
 	}
 	for i, r := range p.rows {
-		head := i == 0 && !p.cont
+		head := i == 0 && !p.cont && !p.headless
 		if head {
 			r = emboldened(r)
 		}
@@ -227,7 +227,9 @@ func rightToLeft(r rune) bool {
 // stacked draws rows as lists of names and values, for a table that is too wide.
 func (l *layout) stacked(out []style.Line, p piece, width int) []style.Line {
 	body, named := p.rows, true
-	if !p.cont {
+	if p.headless {
+		named = false
+	} else if !p.cont {
 		if body = body[1:]; len(body) == 0 {
 			body, named = p.rows, false
 		}
