@@ -1,6 +1,6 @@
 // The words of the socket and of /api, as docs/serve.md has them.
 
-export type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
+export type Json = null | boolean | number | string | Json[] | { [key: string]: Json | undefined }
 export type Obj = Record<string, Json | undefined>
 
 export interface Row {

@@ -28,7 +28,7 @@ export function Composer({ conversation }: { conversation: Conversation }) {
 
   useEffect(() => {
     // On a phone the keyboard would cover the conversation.
-    if (matchMedia('(pointer: fine)').matches) area.current?.focus()
+    if (matchMedia('(pointer: fine)').matches && !document.querySelector('[data-ask]')) area.current?.focus()
   }, [conversation])
 
   const write = (text: string) => {

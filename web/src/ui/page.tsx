@@ -6,8 +6,11 @@ import type { Conversation } from '../conversation'
 import { useStore } from '../store'
 import { folder } from '../text/format'
 import { line } from '../text/visible'
+import { Asks } from './asks'
 import { Composer } from './composer'
+import { Dialogs } from './dialogs'
 import { Icon } from './icon'
+import { Rail } from './rail'
 import { Sessions, titleOf } from './sessions'
 import { Start } from './start'
 import { Transcript } from './transcript'
@@ -27,6 +30,8 @@ export function Page() {
         <Banner />
         {open ? <Talking key={open.id} conversation={open} /> : <Start />}
       </main>
+      {open ? <Rail key={open.id} conversation={open} /> : null}
+      <Dialogs />
       {panel ? <button type="button" class="veil" aria-label="Close the panel" onClick={() => app.patch({ panel: '' })} /> : null}
     </div>
   )
@@ -44,6 +49,7 @@ function Talking({ conversation }: { conversation: Conversation }) {
       <Transcript conversation={conversation} />
       <div class="foot">
         <Trouble conversation={conversation} />
+        <Asks conversation={conversation} />
         <Composer conversation={conversation} />
       </div>
     </>
@@ -70,6 +76,9 @@ function Top({ conversation }: { conversation: Conversation }) {
           {row?.branch ? ` · ${line(row.branch)}` : ''}
         </p>
       </div>
+      <button type="button" class="quiet details-only" aria-label="Details" title="Details (Alt+D)" onClick={() => app.patch({ panel: 'details' })}>
+        <Icon name="panel" />
+      </button>
     </header>
   )
 }
