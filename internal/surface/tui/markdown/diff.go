@@ -367,26 +367,21 @@ func (e edit) draw(width, digits int) []style.Line {
 	case '+':
 		sign = style.Span{Text: "+ ", Role: style.Added}
 	}
-	line := style.Line{{Text: fmt.Sprintf("%*d ", digits, n), Role: style.LineNumber}, sign}
-	return style.WrapUnder(append(line, e.body()...), width, style.Text(style.Plain, strings.Repeat(" ", digits+3)))
+	line := style.Line{{Text: fmt.Sprintf("%*d ", digits, n), Role: style.LineNumber, Back: sign.Role}, sign}
+	under := style.Line{{Text: strings.Repeat(" ", digits+3), Back: sign.Role}}
+	line[1].Back = sign.Role
+	return style.WrapUnder(append(line, e.body(sign.Role)...), width, under)
 }
 
-// body is the text of an edit; what has no colour of its own in it has that of the change.
-func (e edit) body() style.Line {
-	r := style.Plain
-	switch e.kind {
-	case '-':
-		r = style.Removed
-	case '+':
-		r = style.Added
-	default:
-		return e.text
-	}
+// body is the text of an edit on the background of the change; what has no
+// colour of its own in it has that of the change.
+func (e edit) body(of style.Role) style.Line {
 	out := make(style.Line, len(e.text))
 	for i, s := range e.text {
 		if s.Role == style.Plain || s.Role == style.Operator {
-			s.Role = r
+			s.Role = of
 		}
+		s.Back = of
 		out[i] = s
 	}
 	return out

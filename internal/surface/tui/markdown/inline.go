@@ -317,7 +317,7 @@ func (in *inline) line(base style.Role) style.Line {
 			continue
 		}
 		s := style.Span{Text: n.text, Role: role(n.marks, base), Link: plain.Line(n.link)}
-		if k := len(out); k > 0 && out[k-1].Role == s.Role && out[k-1].Link == s.Link {
+		if k := len(out); k > 0 && out[k-1].Alike(s) {
 			out[k-1].Text += s.Text
 			continue
 		}

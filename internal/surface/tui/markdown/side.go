@@ -74,7 +74,11 @@ func beside(a, b []style.Line, half int) []style.Line {
 			l = append(l, a[i]...)
 		}
 		if pad := half - l.Width(); pad > 0 {
-			l = append(l, style.Span{Text: strings.Repeat(" ", pad)})
+			end := style.Span{Text: strings.Repeat(" ", pad)}
+			if len(l) > 0 {
+				end.Back = l[len(l)-1].Back
+			}
+			l = append(l, end)
 		}
 		l = append(l, style.Span{Text: " │ ", Role: style.Rule})
 		if i < len(b) {

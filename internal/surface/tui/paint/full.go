@@ -68,7 +68,7 @@ func (p *Full) Draw(f frame.Frame) error {
 		moved = true
 		b.WriteString(ansi.CursorPosition(1, i+1))
 		if l.width < p.width {
-			b.WriteString(l.text + eraseRight)
+			b.WriteString(l.erased())
 		} else {
 			b.WriteString(ansi.ResetModeAutoWrap + l.text + ansi.SetModeAutoWrap)
 		}

@@ -62,7 +62,7 @@ func (p *Inline) Commit(lines []style.Line) {
 		for _, part := range style.Wrap(safeLine(l), p.width) {
 			d := p.ink.line(part, p.width)
 			if d.width < p.width {
-				d.text += eraseRight
+				d.text = d.erased()
 			}
 			p.pending = append(p.pending, d.text)
 		}
@@ -190,7 +190,7 @@ func (p *Inline) change(b *strings.Builder, next []drawn) {
 // terminal thinks wider than we do cannot push the region down.
 func (p *Inline) put(b *strings.Builder, l drawn) {
 	if l.width < p.width {
-		b.WriteString(l.text + eraseRight)
+		b.WriteString(l.erased())
 		return
 	}
 	b.WriteString(ansi.ResetModeAutoWrap + l.text + ansi.SetModeAutoWrap)

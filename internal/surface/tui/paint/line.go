@@ -20,17 +20,33 @@ const linkMost = 2000 // bytes of an address that terminals take
 // ink turns lines into bytes.
 type ink struct {
 	sgr   [style.Roles]string
+	backs [style.Roles]string // the background alone
+	owns  [style.Roles]bool   // the role has a background
 	links bool
 }
 
 func newInk(t Theme, c term.Caps) ink {
-	return ink{sgr: t.sgr(c.Colours), links: !c.Dumb}
+	k := ink{sgr: t.sgr(c.Colours), links: !c.Dumb}
+	for i, l := range t.looks {
+		k.backs[i] = paramOf(l.bg, c.Colours, 40)
+		k.owns[i] = l.bg != nil
+	}
+	return k
 }
 
 // drawn is a line as bytes, and the cells it takes.
 type drawn struct {
 	text  string
 	width int
+	fill  string // the background of what is right of it
+}
+
+// erased is the line, and what clears the rest of its row.
+func (d drawn) erased() string {
+	if d.fill == "" {
+		return d.text + eraseRight
+	}
+	return d.text + "\x1b[" + d.fill + "m" + eraseRight + "\x1b[m"
 }
 
 // line draws l in at most width cells.
@@ -40,7 +56,7 @@ func (k ink) line(l style.Line, width int) drawn {
 	link := ""
 	for i := 0; i < len(l) && used < width; i++ {
 		s := l[i]
-		for i+1 < len(l) && l[i+1].Role == s.Role && l[i+1].Link == s.Link {
+		for i+1 < len(l) && l[i+1].Alike(s) {
 			i++
 			s.Text += l[i].Text
 		}
@@ -55,7 +71,7 @@ func (k ink) line(l style.Line, width int) drawn {
 			link = to
 			b.WriteString("\x1b]8;;" + to + "\x1b\\")
 		}
-		if sgr := k.role(s.Role); sgr != "" && text != "" {
+		if sgr := k.span(s); sgr != "" && text != "" {
 			b.WriteString("\x1b[" + sgr + "m" + text + "\x1b[m")
 		} else {
 			b.WriteString(text)
@@ -64,7 +80,23 @@ func (k ink) line(l style.Line, width int) drawn {
 	if link != "" {
 		b.WriteString("\x1b]8;;\x1b\\")
 	}
-	return drawn{b.String(), used}
+	d := drawn{text: b.String(), width: used}
+	if n := len(l); n > 0 && l[n-1].Back < style.Roles {
+		d.fill = k.backs[l[n-1].Back]
+	}
+	return d
+}
+
+// span is the look of a span: that of its role, over the background that it lies on.
+func (k ink) span(s style.Span) string {
+	sgr := k.role(s.Role)
+	if s.Back >= style.Roles || s.Role < style.Roles && k.owns[s.Role] || k.backs[s.Back] == "" {
+		return sgr
+	}
+	if sgr == "" {
+		return k.backs[s.Back]
+	}
+	return sgr + ";" + k.backs[s.Back]
 }
 
 func (k ink) role(r style.Role) string {

@@ -377,3 +377,17 @@ func TestPlain(t *testing.T) {
 		t.Errorf("%q\nwant %q", got, want)
 	}
 }
+
+// The colours of code stand on the background of the change, up to the edge.
+func TestBackgroundUnderOtherRoles(t *testing.T) {
+	theme, err := ThemeNamed("dark", term.Caps{Colours: term.TrueColour})
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := newInk(theme, term.Caps{Colours: term.TrueColour})
+	d := k.line(style.Line{{Text: "+ ", Role: style.Added, Back: style.Added}, {Text: "if", Role: style.Keyword, Back: style.Added}, {Text: "x", Role: style.AddedWord, Back: style.Added}, {Text: "y", Back: style.Added}}, 10)
+	want := "\x1b[48;2;18;48;31m+ \x1b[m\x1b[38;2;255;139;130;48;2;18;48;31mif\x1b[m\x1b[48;2;29;92;54mx\x1b[m\x1b[48;2;18;48;31my\x1b[m"
+	if d.text != want || d.erased() != want+"\x1b[48;2;18;48;31m\x1b[K\x1b[m" {
+		t.Errorf("%q", d.erased())
+	}
+}

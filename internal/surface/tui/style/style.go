@@ -58,7 +58,14 @@ type Span struct {
 	Role Role
 	// Link is the address that the text leads to, "" for none.
 	Link string
+	// Back is the role whose background lies under the text, Plain for that of
+	// Role: the line of a diff under the colours of its code. The background of
+	// a line's last span goes on to the edge of the screen.
+	Back Role
 }
+
+// Alike tells whether two spans differ in their text alone.
+func (s Span) Alike(t Span) bool { return s.Role == t.Role && s.Link == t.Link && s.Back == t.Back }
 
 // Line is one line of the screen, or, before Wrap, of any width.
 type Line []Span

@@ -50,7 +50,7 @@ type wrapper struct {
 func (w *wrapper) span(s Span) {
 	for text := s.Text; text != ""; {
 		n, cells := chunk(text, w.width-w.indent)
-		w.take(Span{Text: text[:n], Role: s.Role, Link: s.Link}, cells)
+		w.take(Span{Text: text[:n], Role: s.Role, Link: s.Link, Back: s.Back}, cells)
 		text = text[n:]
 	}
 }
@@ -125,7 +125,7 @@ func (w *wrapper) newLine() {
 
 // push appends s, joined with the last span where both are of a kind.
 func push(l Line, s Span) Line {
-	if n := len(l); n > 0 && l[n-1].Role == s.Role && l[n-1].Link == s.Link {
+	if n := len(l); n > 0 && l[n-1].Alike(s) {
 		l[n-1].Text += s.Text
 		return l
 	}
