@@ -98,11 +98,11 @@ func (s *Surface) refused(ctx context.Context, t event.Terminal, in engine.Input
 	}
 	retracted := replies(t, in)
 	if _, err := s.live.Engine.Rewind(ctx, engine.Rewind{To: in.Message.ID, Conversation: true}); err != nil {
-		s.p.Event(event.Event{Body: event.Notice{Level: event.Warning, Code: "refusal", Text: "the prompt cannot be asked again: " + err.Error()}})
+		s.Tell(event.Notice{Level: event.Warning, Code: "refusal", Text: "the prompt cannot be asked again: " + err.Error()})
 		return nil
 	}
 	if err := s.live.Engine.SetModel(ctx, next, "refusal", nil); err != nil {
-		s.p.Event(event.Event{Body: event.Notice{Level: event.Warning, Code: "refusal", Text: err.Error()}})
+		s.Tell(event.Notice{Level: event.Warning, Code: "refusal", Text: err.Error()})
 		return nil
 	}
 	s.p.write(struct {

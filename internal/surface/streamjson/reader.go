@@ -43,7 +43,6 @@ type item struct {
 // reader takes lines from the host. It never waits: answers go to whoever waits
 // for them at once, everything else into the inbox.
 type reader struct {
-	in    io.Reader
 	host  *Host
 	inbox *inbox
 	newID func() string
@@ -51,16 +50,18 @@ type reader struct {
 }
 
 // run reads to the end of the input.
-func (r *reader) run() {
-	err := r.read()
+func (r *reader) run(in io.Reader) { r.end(r.read(in)) }
+
+// end says that nothing follows.
+func (r *reader) end(err error) {
 	if r.host != nil {
 		r.host.leave()
 	}
 	r.inbox.close(err)
 }
 
-func (r *reader) read() error {
-	br := bufio.NewReaderSize(r.in, 64<<10)
+func (r *reader) read(in io.Reader) error {
+	br := bufio.NewReaderSize(in, 64<<10)
 	for n := 1; ; n++ {
 		line, err := readLine(br)
 		if err != nil && !errors.Is(err, io.EOF) {

@@ -16,10 +16,10 @@ func take(input []byte) ([]item, error) {
 	n := 0
 	box := &inbox{wake: make(chan struct{}, 1)}
 	r := &reader{
-		in: bytes.NewReader(input), host: NewHost(func() string { return "q" }, 0), inbox: box,
+		host: NewHost(func() string { return "q" }, 0), inbox: box,
 		newID: func() string { n++; return fmt.Sprint("id", n) }, now: func() time.Time { return time.Unix(0, 0) },
 	}
-	r.run()
+	r.run(bytes.NewReader(input))
 	return box.list, box.fault()
 }
 

@@ -35,6 +35,8 @@ type Config struct {
 	// Abandoned returns true once nobody reads the output any more, and false when
 	// ctx ends. It is asked when the input has ended. Optional.
 	Abandoned func(ctx context.Context) bool
+	// Heard is told each event after its lines were written. Optional.
+	Heard func(event.Event)
 	// Warn tells a person of a notice that is more than news; text and JSON have
 	// no line for it. Optional.
 	Warn func(text string)
@@ -202,6 +204,7 @@ func (s *Surface) consume(ctx context.Context, in engine.Input) (end *event.Term
 		} else {
 			s.aside(ev.Body)
 		}
+		s.heard(ev)
 		if d, ok := ev.Body.(event.Done); ok {
 			end = &d.Terminal
 		}

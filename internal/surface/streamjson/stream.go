@@ -8,7 +8,6 @@ import (
 	"sync"
 
 	"github.com/hew-agent/hew/internal/core/engine"
-	"github.com/hew-agent/hew/internal/event"
 	"github.com/hew-agent/hew/internal/msg"
 	"github.com/tidwall/gjson"
 )
@@ -111,20 +110,30 @@ func (s *Surface) stir() {
 // boundary, or becomes a run of its own. The conversation is opened when the
 // first line arrives.
 func (s *Surface) Stream(ctx context.Context, in io.Reader) error {
-	box := &inbox{wake: make(chan struct{}, 1)}
-	r := &reader{in: in, host: s.c.Host, inbox: box, newID: s.c.NewID, now: s.c.Now}
-	go r.run()
+	f := s.Feed()
+	go f.r.run(in)
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer s.beside.Wait()
-	first, some := box.next(ctx)
+	first, some := f.r.inbox.next(ctx)
 	if err := s.open(ctx, first); err != nil {
 		return err
 	}
+	if !some {
+		return s.follow(ctx, cancel, f.r.inbox, nil)
+	}
+	return s.follow(ctx, cancel, f.r.inbox, &first)
+}
+
+// follow serves what is in the box until it is closed, and before it first.
+func (s *Surface) follow(ctx context.Context, cancel context.CancelCauseFunc, box *inbox, first *item) error {
 	served := make(chan struct{})
 	go func() { // ends with the input or ctx
 		defer close(served)
-		for it, ok := first, some; ok; it, ok = box.next(ctx) {
+		if first != nil {
+			s.serve(ctx, *first)
+		}
+		for it, ok := box.next(ctx); ok; it, ok = box.next(ctx) {
 			s.serve(ctx, it)
 		}
 	}()
@@ -261,7 +270,7 @@ func (s *Surface) tasks() {
 		return
 	}
 	for _, t := range s.live.Tasks() {
-		s.p.Event(event.Event{Body: t})
+		s.Tell(t)
 	}
 }
 
