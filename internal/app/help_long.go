@@ -8,7 +8,7 @@ func commandGroup(name string) string {
 		return commandGroups()[1]
 	case "permissions", "trust", "sandbox", "auto-mode":
 		return commandGroups()[2]
-	case "mcp", "acp", "plugin", "hooks", "team":
+	case "mcp", "acp", "serve", "plugin", "hooks", "team":
 		return commandGroups()[3]
 	case "demo", "tools", "models", "auth", "doctor":
 		return commandGroups()[0]
@@ -41,6 +41,22 @@ Zed, JetBrains and plugins of Neovim start it by this command; docs/editors.md s
 images and slash commands come from the editor. Options are those of a run: --model, --permission-mode, --allowedTools, --settings,
 --mcp-config, --add-dir, … (hew --help). --session-id is the id of the first new session.
 HEW_HOST_TIMEOUT_MS bounds how long a question may stay without an answer (24 hours).
+`
+
+const serveLong = `hew serve - sessions in a browser, and for programs on a WebSocket
+
+  hew serve                    serve the sessions of all projects to this machine, on a free port, and open the page
+      --listen ADDRESS         where to listen (127.0.0.1:0); other machines get in with TLS and a password or certificate only
+      --read-only              everything can be looked at, nothing said, answered or changed
+      --tls-cert F --tls-key F the server's certificate
+      --password-file F        people sign in with a password; make the file by: hew serve --hash-password > F
+      --client-ca F            let in who has a certificate of this authority
+      --host NAME              a further name by which browsers call this server; may be repeated
+      --idle DURATION          sign out whoever was silent that long (12h)
+      --no-open                open no browser
+
+Options of a run (--model, --permission-mode, --allowedTools, --settings, … in hew --help) hold for every session that is opened here.
+Closing the page stops nothing. Who signed in and who answered what is in hew/serve.log of the home. docs/serve.md has the protocol.
 `
 
 const rewindLong = `hew rewind - take back what a session changed, what it said, or both

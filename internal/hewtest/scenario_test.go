@@ -73,6 +73,7 @@ func TestScenarios(t *testing.T) {
 func allCommands() map[string]func(*testscript.TestScript, bool, []string) {
 	all := commands()
 	maps.Copy(all, probes())
+	maps.Copy(all, webCommands())
 	return all
 }
 
@@ -177,6 +178,8 @@ type stage struct {
 	answered map[string]bool // questions, by request id
 	headers  []http.Header   // of the requests to the current model
 	wires    map[string]*wire
+	visitors map[string]*visitor
+	tubes    map[string]*tube
 	shipped  func() (string, error) // the folder of a hew without the race detector
 	issuer   *loginServer
 }

@@ -319,3 +319,25 @@ func (c *Conversation) ManagedRulesOnly() bool {
 
 // MemoryFiles are the files of instructions that stand before the conversation.
 func (c *Conversation) MemoryFiles() []command.File { return c.build.memoryFiles() }
+
+// SettingRow is a key of the settings in force and where its value stands.
+type SettingRow struct {
+	Key    string
+	Value  json.RawMessage
+	Origin settings.Origin
+}
+
+// SettingsWithOrigin is the value of each key of the settings in force with the
+// strongest place that sets it, and the files that were read, weakest first.
+func (c *Conversation) SettingsWithOrigin() (rows []SettingRow, files []settings.File) {
+	s, _ := settings.Load(c.build.settingsConfig)
+	for _, k := range s.Keys() {
+		raw, ok := s.Raw(k)
+		if !ok {
+			continue
+		}
+		o, _ := s.Origin(k)
+		rows = append(rows, SettingRow{k, raw, o})
+	}
+	return rows, s.Files()
+}
