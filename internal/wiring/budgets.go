@@ -3,6 +3,8 @@ package wiring
 import (
 	"fmt"
 	"time"
+
+	"github.com/hew-agent/hew/internal/event"
 )
 
 // budgets is the setting of that name: what may be spent, in US dollars; 0 bounds nothing.
@@ -53,6 +55,28 @@ func (b *build) allowance() (float64, error) {
 		tighten(k.limit - spent)
 	}
 	return left, nil
+}
+
+// forecast says before subagents begin that those at work will probably cost
+// more than the budget still has. It is told again when they are twice as many.
+func (s *subagents) forecast() {
+	e := s.b.conv.Engine
+	spent, limit := e.Budget()
+	n := max(s.running.Now(), 1)
+	if n == 1 {
+		s.told.Store(0)
+	}
+	usd, about := e.Forecast(n)
+	if limit <= 0 || usd <= limit-spent || int64(n) < 2*s.told.Load() {
+		return
+	}
+	s.told.Store(int64(n))
+	word := "at least"
+	if about {
+		word = "about"
+	}
+	e.Aside(event.Event{Body: event.Notice{Level: event.Warning, Code: "forecast", Text: fmt.Sprintf(
+		"%d subagents at work: together they will cost %s $%.4f, and $%.4f of the budget is left", n, word, usd, max(limit-spent, 0))}})
 }
 
 func (b *build) spent(by, key string) (float64, error) {

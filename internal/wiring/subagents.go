@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/hew-agent/hew/internal/action/builtin"
 	"github.com/hew-agent/hew/internal/action/builtin/agent"
@@ -50,8 +51,9 @@ type subagents struct {
 	b       *build
 	kinds   func() *catalog.Catalog
 	running agent.Count
-	types   sync.Map // agent id to its type, for hooks
-	mate    sync.Map // ids of those that are members of the team
+	told    atomic.Int64 // how many were at work when a forecast was told last
+	types   sync.Map     // agent id to its type, for hooks
+	mate    sync.Map     // ids of those that are members of the team
 	wg      sync.WaitGroup
 	life    func() context.Context
 	end     context.CancelFunc
@@ -169,6 +171,7 @@ func (b *build) forks() bool {
 
 // spawn makes a subagent of a conversation.
 func (s *subagents) spawn(ctx context.Context, h homeOf, t agent.Task) (agent.Child, error) {
+	s.forecast()
 	return s.begin(ctx, &child{s: s, home: h, task: t}, nil)
 }
 

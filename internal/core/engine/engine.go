@@ -186,7 +186,9 @@ type Engine struct {
 	mu sync.Mutex
 	// since is the ledger at the start of the newest run.
 	since Totals
-	model string
+	// warned tells that the newest run has said that its budget is nearly spent.
+	warned bool
+	model  string
 	// lentModel and lentEffort take the place of the conversation's own for a while.
 	lentModel, lentEffort string
 	// thinks is how models are asked to think.

@@ -108,6 +108,7 @@ func (s *submission) budget(ctx context.Context) (event.Reason, string) {
 		s.with = append(s.with, p.With...)
 	}
 	s.asked = true
+	s.e.warn()
 	return s.e.over(s.e.since)
 }
 

@@ -86,7 +86,7 @@ func (s *submission) run(ctx context.Context, in Input) {
 	e.step(event.Step{Name: event.StepSettings})
 	since := e.ledger.Totals()
 	e.mu.Lock()
-	e.since = since
+	e.since, e.warned = since, false
 	e.mu.Unlock()
 	e.step(event.Step{Name: event.StepState})
 	begin := s.begin

@@ -148,6 +148,13 @@ func (c *Count) take(most int) bool {
 	return true
 }
 
+// Now is how many are at work.
+func (c *Count) Now() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.n
+}
+
 func (c *Count) free() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
