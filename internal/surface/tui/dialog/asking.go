@@ -177,7 +177,7 @@ func (a *asking) Draw(width, height int) frame.Frame {
 	a.page.fill(max(1, width-2))
 	lines := []style.Line{a.head(width)}
 	if a.field != nil {
-		n := min(3, max(2, height-3))
+		n := min(a.field.height(width), max(2, height-3))
 		body := indented(a.page.view(max(1, height-1-n)), 2)
 		return fit(frame.Stack(frame.Frame{Lines: append(lines, body...)}, a.field.Draw(width, n)), width, height)
 	}

@@ -44,7 +44,7 @@ func NewChoose(c Choices, o Options) *Choose {
 		}},
 	}
 	for _, a := range c.Answers {
-		d.choice.opts = append(d.choice.opts, option{label: a})
+		d.choice.opts = append(d.choice.opts, option{label: label(a, 200)})
 	}
 	d.choice.at = c.Safe
 	if c.Whole {
@@ -143,10 +143,10 @@ type Approval struct{ *Choose }
 // NewApproval makes the question about a server.
 func NewApproval(s Server, o Options) *Approval {
 	return &Approval{NewChoose(Choices{
-		Title: "This project wants to use the MCP server " + s.Name, Whole: true,
+		Title: "Use an MCP server of this project?", Whole: true,
 		Answers: []string{"No, not this server", "Use this server", "Use this and all other servers of this project"},
 		Page: func(width int) []style.Line {
-			out := exact(s.Command, "", style.Plain, width)
+			out := append(exact(s.Name, "", style.Bold, width), exact(s.Command, "", style.Plain, width)...)
 			for _, e := range s.Env {
 				out = append(out, paragraph(style.Dim, "gets "+e, width)...)
 			}

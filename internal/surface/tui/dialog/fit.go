@@ -2,7 +2,6 @@ package dialog
 
 import (
 	"strings"
-	"unicode"
 
 	"github.com/hew-agent/hew/internal/backend/plain"
 	"github.com/hew-agent/hew/internal/surface/tui/frame"
@@ -28,8 +27,8 @@ func fit(f frame.Frame, width, height int) frame.Frame {
 func fitLine(l style.Line, width int) style.Line {
 	var out style.Line
 	for _, s := range l {
-		if strings.IndexFunc(s.Text, steers) >= 0 {
-			s.Text = plain.Line(strings.ReplaceAll(plain.Text(s.Text), "\t", "    "))
+		if s.Text = plain.Text(s.Text); strings.ContainsAny(s.Text, "\t\r\n") {
+			s.Text = plain.Line(strings.ReplaceAll(s.Text, "\t", "    "))
 		}
 		out = append(out, s)
 	}
@@ -39,5 +38,3 @@ func fitLine(l style.Line, width int) style.Line {
 	}
 	return out
 }
-
-func steers(r rune) bool { return r < ' ' || r == 0x7f || r > 0x7f && unicode.IsControl(r) }

@@ -5,7 +5,7 @@
 package dialog
 
 import (
-	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/hew-agent/hew/internal/backend/plain"
@@ -20,6 +20,9 @@ type Row struct {
 	// Mark stands before the label in MarkRole; "" for none.
 	Mark     string
 	MarkRole style.Role
+	// Depth makes a tree: a row stands under the last one before it that is less
+	// deep. left and right fold it.
+	Depth int
 }
 
 // List is rows to choose from.
@@ -35,13 +38,24 @@ type List struct {
 	Keys []Key
 	// Note is a line of the footer: what the last act led to.
 	Note string
+	// Many lets space tick rows.
+	Many bool
 
-	filter  string
-	hits    []int
-	at, top int
-	scroll  int // of the preview
-	chosen  string
-	done    bool
+	filter    string
+	filtering bool // every letter belongs to the filter
+	texts     []string
+	hits      []int
+	folded    map[int]bool
+	ticked    map[int]bool
+	at, top   int
+	chosen    string
+	done      bool
+
+	seen   seen
+	scroll int   // of the preview
+	first  int   // line of the first row as drawn last
+	drawn  []int // the hit of each line of rows, -1 for a section
+	page   int
 }
 
 // Key is a key and what it does.
@@ -49,19 +63,20 @@ type Key struct{ Key, Name string }
 
 // NewList makes a list with a row chosen.
 func NewList(l List, chosen int) *List {
+	l.folded, l.ticked = map[int]bool{}, map[int]bool{}
 	l.match()
-	for i, h := range l.hits {
-		if h == chosen {
-			l.at = i
-		}
-	}
+	l.at = max(0, slices.Index(l.hits, chosen))
 	return &l
 }
 
 // SetRows replaces the rows and keeps the place.
 func (l *List) SetRows(rows []Row) {
 	at := l.at
-	l.Rows = rows
+	if len(rows) != len(l.Rows) {
+		clear(l.ticked)
+		clear(l.folded)
+	}
+	l.Rows, l.texts, l.seen = rows, nil, seen{}
 	l.match()
 	l.at = max(0, min(at, len(l.hits)-1))
 }
@@ -87,44 +102,54 @@ func (l *List) Row() int {
 	return -1
 }
 
-func (l *List) match() {
-	l.hits = l.hits[:0]
-	words := strings.Fields(strings.ToLower(l.filter))
-	for i, r := range l.Rows {
-		text := strings.ToLower(r.Label + " " + r.Detail + " " + r.Section + " " + r.Right)
-		fits := true
-		for _, w := range words {
-			fits = fits && strings.Contains(text, w)
-		}
-		if fits {
-			l.hits = append(l.hits, i)
+// Ticked are the rows that space has ticked, in their order.
+func (l *List) Ticked() []int {
+	var out []int
+	for i := range l.Rows {
+		if l.ticked[i] {
+			out = append(out, i)
 		}
 	}
-	l.at = max(0, min(l.at, len(l.hits)-1))
+	return out
 }
 
 // Handle moves, filters and takes keys.
 func (l *List) Handle(ev input.Event) bool {
 	switch ev := ev.(type) {
 	case input.Mouse:
-		switch ev.Kind {
-		case input.WheelUp:
-			l.step(-3)
-		case input.WheelDown:
-			l.step(3)
-		case input.Click, input.Release, input.Drag:
-			return false
-		}
-		return true
+		return l.mouse(ev)
 	case input.Press:
 		return l.press(ev)
 	case input.Paste:
-		l.filter += plain.Line(strings.TrimSpace(ev.Text))
-		l.match()
+		l.narrow(l.filter + plain.Line(plain.Cut(strings.TrimSpace(ev.Text), 200)))
 		return true
 	case input.Focus, input.Resize, input.Resumed, input.Ended:
 	}
 	return false
+}
+
+// mouse scrolls and chooses; a click on the chosen row is what Enter does. Its
+// cells are the list's own.
+func (l *List) mouse(ev input.Mouse) bool {
+	switch ev.Kind {
+	case input.WheelUp:
+		l.step(-3)
+	case input.WheelDown:
+		l.step(3)
+	case input.Click:
+		y := ev.Y - l.first
+		if y < 0 || y >= len(l.drawn) || l.drawn[y] < 0 {
+			return false
+		}
+		if l.drawn[y] != l.at {
+			l.step(l.drawn[y] - l.at)
+			return true
+		}
+		return l.act("enter")
+	case input.Release, input.Drag:
+		return false
+	}
+	return true
 }
 
 func (l *List) step(by int) {
@@ -134,34 +159,36 @@ func (l *List) step(by int) {
 
 func (l *List) press(p input.Press) bool {
 	l.Note = ""
+	page := max(1, l.page-1)
 	switch p.Key {
 	case "up", "ctrl+p":
 		l.step(-1)
 	case "down", "ctrl+n":
 		l.step(1)
-	case "pgup":
-		l.step(-10)
-	case "pgdown":
-		l.step(10)
+	case "pgup", "ctrl+b":
+		l.step(-page)
+	case "pgdown", "ctrl+f":
+		l.step(page)
 	case "home":
 		l.step(-len(l.hits))
 	case "end":
 		l.step(len(l.hits))
-	case "shift+up", "ctrl+up":
+	case "shift+up", "ctrl+up", "ctrl+u":
 		l.scroll = max(0, l.scroll-3)
-	case "shift+down", "ctrl+down":
+	case "shift+down", "ctrl+down", "ctrl+d":
 		l.scroll += 3
 	case "esc", "ctrl+c":
-		if l.filter != "" && p.Key == "esc" {
-			l.filter = ""
-			l.match()
+		if (l.filter != "" || l.filtering) && p.Key == "esc" {
+			l.narrow("")
+			l.filtering = false
 			return true
 		}
 		l.done = true
 	case "backspace":
 		if r := []rune(l.filter); len(r) > 0 {
-			l.filter = string(r[:len(r)-1])
-			l.match()
+			l.narrow(string(r[:len(r)-1]))
+		} else {
+			l.filtering = false
 		}
 	default:
 		return l.other(p)
@@ -169,133 +196,144 @@ func (l *List) press(p input.Press) bool {
 	return true
 }
 
-// other takes the keys that act; letters filter once something was typed.
+// other takes the keys that act. Letters move or act while there is no filter,
+// and belong to it from its first one on, or after a slash.
 func (l *List) other(p input.Press) bool {
-	for _, k := range l.Keys {
-		if k.Key == p.Key && (l.filter == "" || len(p.Key) > 1) {
-			l.chosen = p.Key
+	if (l.filter == "" && !l.filtering) || len(p.Key) > 1 && p.Key != "space" {
+		if l.act(p.Key) || l.vi(p.Key) || l.fold(p.Key) {
 			return true
 		}
 	}
 	if p.Text == "" {
 		return false
 	}
-	l.filter += plain.Line(p.Text)
-	l.at, l.scroll = 0, 0
-	l.match()
+	l.narrow(l.filter + plain.Line(p.Text))
 	return true
 }
 
-// Draw shows title, rows and, where there is room, the preview.
-func (l *List) Draw(width, height int) frame.Frame {
-	head := []style.Line{{{Text: " " + plain.Line(l.Title), Role: style.Heading}}}
-	if l.filter != "" {
-		head[0] = append(head[0], style.Span{Text: "  ⌕ " + l.filter, Role: style.Accent})
-	} else if len(l.Rows) > 12 {
-		head[0] = append(head[0], style.Span{Text: fmt.Sprintf("  %d · type to filter", len(l.Rows)), Role: style.Dim})
+func (l *List) act(key string) bool {
+	if !slices.ContainsFunc(l.Keys, func(k Key) bool { return k.Key == key }) {
+		return false
 	}
-	if l.Intro != nil && height > 12 {
-		for _, x := range l.Intro(width - 2) {
-			head = append(head, append(style.Line{{Text: " "}}, x...))
+	l.chosen = key
+	return true
+}
+
+// vi moves by letters, ticks and begins to filter.
+func (l *List) vi(key string) bool {
+	switch key {
+	case "j":
+		l.step(1)
+	case "k":
+		l.step(-1)
+	case "g":
+		l.step(-len(l.hits))
+	case "G":
+		l.step(len(l.hits))
+	case "/":
+		l.filtering = true
+	case "space", " ":
+		if row := l.Row(); l.Many && row >= 0 {
+			l.ticked[row] = !l.ticked[row]
+		}
+		return l.Many
+	default:
+		return false
+	}
+	return true
+}
+
+// fold closes and opens the branch of a tree at the cursor.
+func (l *List) fold(key string) bool {
+	row := l.Row()
+	if row < 0 || key != "left" && key != "right" {
+		return false
+	}
+	branch := row+1 < len(l.Rows) && l.Rows[row+1].Depth > l.Rows[row].Depth
+	if key == "right" || branch && !l.folded[row] {
+		if !branch || l.folded[row] == (key == "left") {
+			return false
+		}
+		l.folded[row] = key == "left"
+		l.match()
+		l.at = max(0, slices.Index(l.hits, row))
+		return true
+	}
+	for i := row - 1; i >= 0; i-- {
+		if l.Rows[i].Depth < l.Rows[row].Depth {
+			l.at = max(0, slices.Index(l.hits, i))
+			return true
 		}
 	}
-	foot := []style.Line{l.foot()}
-	room := max(1, height-len(head)-len(foot))
-	rows := l.lines(width, min(room, max(3, l.share(room))))
-	out := append(head, rows...)
-	if l.Preview != nil && room-len(rows) > 3 && l.Row() >= 0 {
-		out = append(out, l.preview(width, room-len(rows))...)
-	}
-	out = append(out, foot...)
-	f := frame.Frame{}
-	for _, x := range out[:min(len(out), max(1, height))] {
-		f.Lines = append(f.Lines, x.Cut(width))
-	}
-	return f
+	return false
 }
 
-// share is how many of the lines the rows take beside a preview.
-func (l *List) share(room int) int {
-	if l.Preview == nil {
-		return room
-	}
-	return room / 2
+// narrow sets the filter.
+func (l *List) narrow(filter string) {
+	l.filter = filter
+	l.at, l.scroll = 0, 0
+	l.match()
 }
 
-func (l *List) preview(width, room int) []style.Line {
-	out := []style.Line{style.Text(style.Rule, " "+strings.Repeat("┄", max(1, width-2)))}
-	lines := l.Preview(l.Row(), width-4)
-	room -= 2
-	l.scroll = max(0, min(l.scroll, len(lines)-room))
-	for _, x := range lines[l.scroll:min(len(lines), l.scroll+room)] {
-		out = append(out, append(style.Line{{Text: "  "}}, x...))
-	}
-	if len(lines) > room {
-		out = append(out, style.Text(style.Dim, fmt.Sprintf("  %d of %d lines (shift+down)", min(len(lines), l.scroll+room), len(lines))))
-	}
-	return out
-}
-
-// lines are the rows around the cursor, with their sections.
-func (l *List) lines(width, room int) []style.Line {
-	if len(l.hits) == 0 {
-		text := l.Empty
-		if l.filter != "" {
-			text = "nothing fits " + l.filter
+// match finds the rows that fit the filter: those that hold its words, then those
+// that hold their letters in their order.
+func (l *List) match() {
+	if len(l.texts) != len(l.Rows) {
+		l.texts = make([]string, len(l.Rows))
+		for i, r := range l.Rows {
+			l.texts[i] = strings.ToLower(plain.Cut(r.Label, 1000) + " " + plain.Cut(r.Detail, 1000) + " " + r.Section + " " + r.Right)
 		}
-		return style.Wrap(style.Text(style.Dim, "   "+plain.Line(text)), width)
 	}
-	var out []style.Line
-	section, cursor := "", 0
-	from := max(0, l.at-room)
-	for i := from; i < min(len(l.hits), l.at+room); i++ {
-		r := l.Rows[l.hits[i]]
-		if r.Section != section || i == from && r.Section != "" {
-			section = r.Section
-			out = append(out, style.Text(style.Dim, "   "+plain.Line(section)))
+	l.hits = l.hits[:0]
+	words := strings.Fields(strings.ToLower(l.filter))
+	if len(words) == 0 {
+		l.unfolded()
+		return
+	}
+	var loose []int
+	for i, text := range l.texts {
+		holds, letters := true, true
+		for _, w := range words {
+			holds = holds && strings.Contains(text, w)
+			letters = letters && (holds || subsequence(text, w))
 		}
-		if i == l.at {
-			cursor = len(out)
+		switch {
+		case holds:
+			l.hits = append(l.hits, i)
+		case letters:
+			loose = append(loose, i)
 		}
-		out = append(out, l.row(r, i == l.at, width))
 	}
-	if cursor < l.top || l.top > len(out) {
-		l.top = max(0, cursor-1)
-	}
-	l.top = max(l.top, cursor-room+1)
-	l.top = max(0, min(l.top, len(out)-room))
-	return out[l.top:min(len(out), l.top+room)]
+	l.hits = append(l.hits, loose...)
+	l.at = max(0, min(l.at, len(l.hits)-1))
 }
 
-func (l *List) row(r Row, here bool, width int) style.Line {
-	lead, role := "   ", style.Plain
-	if here {
-		lead, role = " › ", style.Selected
+// unfolded are all rows but those in folded branches.
+func (l *List) unfolded() {
+	hidden := -1 // the depth below which rows are hidden
+	for i, r := range l.Rows {
+		if hidden >= 0 && r.Depth > hidden {
+			continue
+		}
+		hidden = -1
+		if l.folded[i] {
+			hidden = r.Depth
+		}
+		l.hits = append(l.hits, i)
 	}
-	out := style.Line{{Text: lead, Role: style.Accent}}
-	if r.Mark != "" {
-		out = append(out, style.Span{Text: r.Mark + " ", Role: r.MarkRole})
-	}
-	right := plain.Line(r.Right)
-	room := width - style.Width(right) - 2
-	out = append(out, style.Span{Text: plain.Line(r.Label), Role: role})
-	if r.Detail != "" {
-		out = append(out, style.Span{Text: "  " + plain.Line(r.Detail), Role: style.Dim})
-	}
-	if right == "" || room < 20 {
-		return out.Cut(width)
-	}
-	out = out.Cut(room)
-	return append(out, style.Span{Text: strings.Repeat(" ", max(1, width-out.Width()-style.Width(right)-1)) + right, Role: style.Dim})
+	l.at = max(0, min(l.at, len(l.hits)-1))
 }
 
-func (l *List) foot() style.Line {
-	if l.Note != "" {
-		return style.Text(style.Warning, " "+plain.Line(l.Note))
+// subsequence tells whether a text has the letters of a word in their order.
+func subsequence(text, word string) bool {
+	for _, r := range word {
+		i := strings.IndexRune(text, r)
+		if i < 0 {
+			return false
+		}
+		text = text[i+len(string(r)):]
 	}
-	var parts []string
-	for _, k := range l.Keys {
-		parts = append(parts, k.Key+" "+k.Name)
-	}
-	return style.Text(style.Dim, " "+strings.Join(append(parts, "esc leaves"), " · "))
+	return true
 }
+
+var _ frame.Widget = (*List)(nil)

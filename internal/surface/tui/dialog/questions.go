@@ -253,29 +253,6 @@ func (d *Questions) tabs(width int) style.Line {
 	return tabLine(names, d.at, width)
 }
 
-// tabLine draws tabs, from one on that lets the chosen one be seen.
-func tabLine(names []string, at, width int) style.Line {
-	from, used := at, 0
-	for i := at; i >= 0; i-- {
-		if used += style.Width(names[i]) + 3; used > width && i < at {
-			break
-		}
-		from = i
-	}
-	l := style.Line{{Text: " "}}
-	if from > 0 {
-		l = style.Text(style.Dim, "‹")
-	}
-	for i := from; i < len(names); i++ {
-		role := style.Dim
-		if i == at {
-			role = style.Selected
-		}
-		l = append(l, style.Span{Text: names[i], Role: role}, style.Span{Text: "   "})
-	}
-	return l.Cut(width)
-}
-
 func (d *Questions) review(width int) ([]style.Line, int) {
 	if len(d.items) == 0 {
 		return paragraph(style.Failure, "The questions cannot be read; nothing will be answered.", width), 0
