@@ -1,6 +1,9 @@
 package editor
 
 import (
+	"strings"
+	"unicode/utf8"
+
 	"github.com/hew-agent/hew/internal/backend/plain"
 	"github.com/hew-agent/hew/internal/surface/tui/frame"
 	"github.com/hew-agent/hew/internal/surface/tui/style"
@@ -58,53 +61,96 @@ func (e *Editor) Draw(width, height int) frame.Frame {
 	rows = rows[from:min(len(rows), from+room)]
 	f := frame.Frame{Cursor: true, Row: at - from}
 	for i, r := range rows {
-		shown, _ := e.cells(e.buf.lines[r.line][r.from:r.to])
-		mark := "  "
+		l := style.Line{{Text: "  "}}
 		if r.line == 0 && r.from == 0 {
-			mark = e.mark()
+			l = style.Line{{Text: "❯ ", Role: e.role(style.Accent)}}
 		}
-		l := style.Line{{Text: mark, Role: style.Accent}}
-		l = append(l, e.roles(shown)...)
+		l = append(l, e.spans(r)...)
 		if i == at-from {
-			f.Col = lead + e.column(r)
+			f.Col = min(lead+e.column(r), width-1)
+			l = append(l, e.hint()...)
 		}
 		f.Lines = append(f.Lines, l.Cut(width))
 	}
-	if e.Empty() && e.ghost != "" {
-		f.Lines[0] = append(f.Lines[0], style.Span{Text: plain.Line(e.ghost), Role: style.Dim}).Cut(width)
-	}
-	f.Col = min(f.Col, width-1)
 	f.Lines = append(f.Lines, menu...)
 	return f
 }
 
-func (e *Editor) mark() string {
-	switch e.Prefix() {
-	case '!':
-		return "! "
-	case '#':
-		return "# "
+// hint is what stands dim behind the cursor: a suggestion in an empty editor, or
+// the arguments of a command.
+func (e *Editor) hint() style.Line {
+	text := ""
+	switch {
+	case e.Empty():
+		text = e.ghost
+	case e.c.Hint != nil && e.Prefix() == '/' && len(e.buf.lines) == 1 && e.cur == e.buf.end() && e.cur.col < longQuery:
+		text = e.c.Hint(e.buf.lines[0])
 	}
-	return "❯ "
+	if text == "" {
+		return nil
+	}
+	return style.Text(style.Dim, plain.Line(text))
 }
 
-// roles colours a row: chips and what is no prompt stand out.
-func (e *Editor) roles(shown string) style.Line {
-	base := style.Plain
+// role is how the text looks: what is no prompt stands out.
+func (e *Editor) role(usual style.Role) style.Role {
 	switch e.Prefix() {
 	case '!':
-		base = style.Warning
+		return style.Warning
 	case '#':
-		base = style.Thought
+		return style.Thought
 	}
-	if len(e.chips.kinds) == 0 {
-		return style.Text(base, shown)
+	return usual
+}
+
+// spans draws a row, with what is selected.
+func (e *Editor) spans(r row) style.Line {
+	if !e.vim.visual() {
+		return e.roles(r, e.role(style.Plain))
 	}
-	var out style.Line
-	at := 0
-	for _, m := range labels().FindAllStringIndex(shown, -1) {
-		out = append(out, style.Span{Text: shown[at:m[0]], Role: base}, style.Span{Text: shown[m[0]:m[1]], Role: style.Accent})
-		at = m[1]
+	s := e.selection()
+	here := func(p pos) int {
+		switch {
+		case p.row < r.line:
+			return r.from
+		case p.row > r.line:
+			return r.to
+		}
+		return max(r.from, min(r.to, p.col))
 	}
-	return append(out, style.Span{Text: shown[at:], Role: base})
+	from, to := here(s.from), here(s.to)
+	l := e.roles(row{r.line, r.from, from}, style.Plain)
+	l = append(l, e.roles(row{r.line, from, to}, style.Selected)...)
+	if e.buf.lines[r.line] == "" && s.from.row <= r.line && r.line <= s.to.row {
+		l = append(l, style.Span{Text: " ", Role: style.Selected})
+	}
+	return append(l, e.roles(row{r.line, to, r.to}, style.Plain)...)
+}
+
+// roles draws a piece of text; chips stand out.
+func (e *Editor) roles(r row, base style.Role) style.Line {
+	if r.from >= r.to {
+		return nil
+	}
+	s := e.buf.lines[r.line][r.from:r.to]
+	var l style.Line
+	for s != "" {
+		n := strings.IndexFunc(s, isChip)
+		if n == 0 {
+			_, n = utf8.DecodeRuneInString(s)
+			role := style.Accent
+			if base == style.Selected {
+				role = base
+			}
+			shown, _ := e.cells(s[:n])
+			l, s = append(l, style.Span{Text: shown, Role: role}), s[n:]
+			continue
+		}
+		if n < 0 {
+			n = len(s)
+		}
+		shown, _ := e.cells(s[:n])
+		l, s = append(l, style.Span{Text: shown, Role: base}), s[n:]
+	}
+	return l
 }

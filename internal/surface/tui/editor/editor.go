@@ -30,6 +30,9 @@ type Config struct {
 	// Complete finds what a word could become. kind is '@' or '/', query what
 	// follows it.
 	Complete func(kind byte, query string) []Candidate
+	// Hint is what a command that stands there whole still wants, "" for nothing:
+	// it is shown dim behind the cursor.
+	Hint func(line string) string
 	// Now is the clock for sequences of keys in time (vim's jj).
 	Now func() time.Time
 	// Style is how text is edited; Remaps are sequences of keys in vim's insert mode.
@@ -208,9 +211,11 @@ func (e *Editor) again() {
 func (e *Editor) Handle(ev input.Event) Outcome {
 	switch ev := ev.(type) {
 	case input.Paste:
+		e.vimEvent(ev)
 		e.paste(ev.Text)
 		return Changed
 	case input.Press:
+		e.vimEvent(ev)
 		return e.press(ev)
 	case input.Mouse, input.Focus, input.Resize, input.Resumed, input.Ended:
 	}

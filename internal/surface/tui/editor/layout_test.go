@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/hew-agent/hew/internal/surface/tui/input"
+	"github.com/hew-agent/hew/internal/surface/tui/style"
 )
 
 // The rows of a long line after an edit are those that it would have anew.
@@ -155,5 +156,48 @@ func BenchmarkKeyInAMegabyte(b *testing.B) {
 				}
 			})
 		}
+	}
+}
+
+func TestWhatIsSelectedStandsOut(t *testing.T) {
+	t.Parallel()
+	e := vimEditor("one |two three")
+	e.Handle(input.Paste{Text: strings.Repeat("long\n", 5)})
+	press(e, "v2b")
+	l := e.Draw(60, 5).Lines[0]
+	var selected string
+	for _, s := range l {
+		if s.Role == style.Selected {
+			selected += s.Text
+		}
+	}
+	if selected != "one [Pasted text #1 +5 lines]t" {
+		t.Errorf("%q of %q", selected, l.String())
+	}
+}
+
+func TestHints(t *testing.T) {
+	t.Parallel()
+	e := New(Config{Hint: func(line string) string {
+		if line == "/deploy " {
+			return "<place>"
+		}
+		return ""
+	}})
+	e.Suggest("fix the\x1b test")
+	if got := e.Draw(60, 5).Lines[0].String(); got != `❯ fix the\u001b test` {
+		t.Errorf("%q", got)
+	}
+	keys(e, "tab")
+	if got := e.Draft().Text; got != "fix the\x1b test" {
+		t.Errorf("%q", got)
+	}
+	e.Set("/deploy ")
+	if got := e.Draw(60, 5).Lines[0].String(); got != "❯ /deploy <place>" {
+		t.Errorf("%q", got)
+	}
+	keys(e, "'x")
+	if got := e.Draw(60, 5).Lines[0].String(); got != "❯ /deploy x" {
+		t.Errorf("%q", got)
 	}
 }
