@@ -43,7 +43,11 @@ func newPage() (*page, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the page: %w", err)
 	}
-	return &page{hex.EncodeToString(sum.Sum(nil))[:12], files}, nil
+	name := hex.EncodeToString(sum.Sum(nil))[:12]
+	if own, err := fs.ReadFile(files, "page.txt"); err == nil { // the build knows it by this name
+		name = strings.TrimSpace(string(own))
+	}
+	return &page{name, files}, nil
 }
 
 // kind is what a file of the page is. The machine's own table is not asked: it
