@@ -281,9 +281,13 @@ func (c *client) recall(ctx context.Context, next int, lost map[string]bool) err
 	c.room.mu.Lock()
 	id := c.room.id
 	c.room.mu.Unlock()
+	if len(lost) == 0 {
+		return nil
+	}
 	sum, err := c.room.s.find(id)
-	if err != nil {
-		return err
+	if err != nil { // what was said cannot be shown; what follows can
+		c.fail("", err)
+		return nil
 	}
 	_, err = session.Replay(sum.Path, func(e session.Entry) error {
 		if !lost[e.ID] {
