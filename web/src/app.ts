@@ -18,7 +18,7 @@ export interface App {
   stale: boolean
   open: Conversation | undefined
   panel: '' | 'sessions' | 'details'
-  dialog: '' | 'keys' | 'new' | 'rewind' | 'context' | 'settings' | 'view' | 'login'
+  dialog: '' | 'keys' | 'new' | 'rewind' | 'context' | 'settings' | 'link'
 }
 
 export const app = new Store<App>({ me: undefined, rows: [], total: 0, query: '', out: '', stale: false, open: undefined, panel: '', dialog: '' })

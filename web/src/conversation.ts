@@ -3,7 +3,9 @@
 import { get, of } from './api'
 import { apply, fresh, hello, older, type Talk, type Waiting } from './fold'
 import { Link, type LinkState } from './link'
+import { say } from './say'
 import { kept, Store } from './store'
+import { line } from './text/visible'
 import type { Hello, Item, Obj, Question, ServerMessage } from './wire'
 
 export interface Picture {
@@ -71,6 +73,7 @@ export class Conversation {
       const before = this.talk.get()
       const after = all.reduce(apply, before)
       this.talk.set(after)
+      announce(before, after)
       if (after.waiting !== before.waiting) store(this.id, after.waiting)
     }
     if (document.visibilityState === 'hidden') window.setTimeout(draw, 200)
@@ -141,6 +144,19 @@ export class Conversation {
       this.loading = false
     }
   }
+}
+
+// announce says to a screen reader what has come to an end: replies, and runs that did not end well.
+function announce(before: Talk, after: Talk): void {
+  if (!before.known || before.items === after.items || after.items.length < before.items.length) return
+  const parts: string[] = []
+  for (const item of after.items.slice(before.items.length)) {
+    if (item.kind === 'reply') parts.push(`hew: ${line(item.text.replace(/```[\s\S]*?```/g, ' code. ').replace(/[*_`#>|]/g, '')).slice(0, 500)}`)
+    else if (item.kind === 'note' && item.level !== 'info') parts.push(line(item.text).slice(0, 300))
+    else if (item.kind === 'call' && item.status === 'failed') parts.push(`failed: ${line(item.title)}`)
+    else if (item.kind === 'ending') parts.push(item.reason === 'completed' ? 'Done.' : `Ended: ${line(item.detail || item.reason)}`)
+  }
+  if (parts.length) say(parts.join(' '))
 }
 
 function stored(id: string): Waiting[] {

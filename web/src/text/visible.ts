@@ -10,6 +10,7 @@ export interface Piece {
 // Runs of at least this many spaces inside a line are shown as their number: code is indented by less, and nothing is aligned so far.
 const longRun = 24
 const longBreak = 6
+const longTabs = 9
 
 // Control and format characters, separators, surrogates without partner, private use, and spaces that are not the space bar's.
 const unseen = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\u115f\u1160\u3164\uffa0\u2800\ufe00-\ufe0f\u034f]|[\u{e0100}-\u{e01ef}]/u
@@ -29,7 +30,7 @@ export function exact(text: string): Piece[] {
     if (plain) out.push({ text: plain, kind: '' })
     plain = ''
   }
-  const splitter = new RegExp(`( {${longRun},}|\\n{${longBreak},}|[ \\t]+(?=\\n|$))|(${unseen.source})`, 'gu')
+  const splitter = new RegExp(`( {${longRun},}|\\t{${longTabs},}|\\n{${longBreak},}|[ \\t]+(?=\\n|$))|(${unseen.source})`, 'gu')
   let at = 0
   for (const m of text.matchAll(splitter)) {
     const found = m[0]
@@ -38,7 +39,7 @@ export function exact(text: string): Piece[] {
     flush()
     at = m.index + found.length
     if (m[1]) {
-      const what = found[0] === '\n' ? 'line breaks' : at === text.length || text[at] === '\n' ? 'white space at the end of the line' : 'spaces'
+      const what = found[0] === '\n' ? 'line breaks' : at === text.length || text[at] === '\n' ? 'white space at the end of the line' : found[0] === '\t' ? 'tabs' : 'spaces'
       out.push({ text: found, kind: 'run', label: `${found.length} × ${what}` })
     } else {
       out.push({ text: found, kind: 'mark', label: mark(found) })

@@ -7,6 +7,7 @@ import { Dialog } from './dialog'
 import { keys } from './keys'
 import { NewSession } from './new'
 import { Rewind } from './rewind'
+import { OtherDevice } from './signin'
 import { Settings } from './settings'
 
 export function Dialogs() {
@@ -15,6 +16,8 @@ export function Dialogs() {
   switch (dialog) {
     case 'keys':
       return <Keyboard />
+    case 'link':
+      return <OtherDevice />
     case 'new':
       return <NewSession />
     case 'rewind':

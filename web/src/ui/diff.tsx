@@ -43,6 +43,14 @@ export function Diff({ view }: { view: Extract<View, { kind: 'diff' }> }) {
       </figcaption>
       <Scroll class={split ? 'lines split' : 'lines'} label={`Change of ${line(view.path)}`}>
         <table>
+          {split ? (
+            <colgroup>
+              <col class="no" />
+              <col />
+              <col class="no" />
+              <col />
+            </colgroup>
+          ) : null}
           <tbody>{shown.flatMap((r, i) => (split ? [sides(r, i, language)] : inlineRows(r, i, language)))}</tbody>
         </table>
         {shown.length < every.length ? <button type="button" class="link" onClick={() => setAll(true)}>Show all {every.length.toLocaleString()} lines</button> : null}

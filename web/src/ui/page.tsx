@@ -12,12 +12,15 @@ import { Dialogs } from './dialogs'
 import { Icon } from './icon'
 import { Rail } from './rail'
 import { Sessions, titleOf } from './sessions'
+import { SignIn } from './signin'
 import { Start } from './start'
 import { Transcript } from './transcript'
 
 export function Page() {
+  const out = useStore(app, (a) => a.out)
   const open = useStore(app, (a) => a.open)
   const panel = useStore(app, (a) => a.panel)
+  if (out === 'signed out') return <SignIn />
   return (
     <div class={`page ${panel ? `show-${panel}` : ''}`}>
       <a class="skip" href="#composer" onClick={(e) => skip(e)}>
@@ -105,11 +108,6 @@ function Banner() {
         <p class="banner" role="alert">
           hew was updated and this page is of the older version.{' '}
           <button type="button" class="link" onClick={() => location.reload()}>Reload</button>
-        </p>
-      ) : null}
-      {out === 'signed out' ? (
-        <p class="banner" role="alert">
-          You are signed out. Open the link that <code>hew serve</code> printed.
         </p>
       ) : null}
       {out === 'away' ? (

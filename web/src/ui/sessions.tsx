@@ -52,6 +52,14 @@ export function Sessions() {
           <Mark /> hew
         </a>
         <ThemeSwitch />
+        <Menu
+          label="More"
+          entries={[
+            { name: 'Open on another device', run: () => app.patch({ dialog: 'link' }) },
+            { name: 'Keyboard', run: () => app.patch({ dialog: 'keys' }) },
+            { name: 'Sign out', run: () => void api('POST', '/logout').then(() => app.patch({ out: 'signed out' }), failed) },
+          ]}
+        />
         {readOnly ? null : (
           <button type="button" class="quiet" title="New session (Alt+N)" aria-label="New session" onClick={() => app.patch({ dialog: 'new' })}>
             <Icon name="plus" />

@@ -81,7 +81,7 @@ export function Transcript({ conversation }: { conversation: Conversation }) {
         const next = Math.max(talk.before, from - step)
         setPart({ from: next, to: following.current ? Infinity : Math.min(total, Math.max(next + most, from + 1)) })
       }
-      if (from - step <= talk.before && talk.before > 0) void conversation.loadOlder().catch(() => {})
+      if (from - 2 * step <= talk.before && talk.before > 0) void conversation.loadOlder().catch(() => {})
     } else if (!end && below < 600) {
       hold()
       const next = Math.min(total, to + step)
@@ -89,6 +89,11 @@ export function Transcript({ conversation }: { conversation: Conversation }) {
       if (next - most > from) setPart({ from: next - most, to: next >= total ? Infinity : next })
     }
   }
+
+  // Older items came, or more is drawn, and the top may still be near: nobody has to scroll for that.
+  useEffect(() => {
+    if (!following.current) scrolled()
+  }, [talk.before, part])
 
   const latest = () => {
     following.current = true

@@ -1,6 +1,6 @@
 // The page's own files are at hand without the network, so that the installed app can say that hew serve is away. Nothing of a
 // conversation is ever kept here.
-const name = 'hew-dbb2c873b7517ded'
+const name = 'hew-321679b24bde0cad'
 const files = ['/', '/app.js', '/app.css', '/icon.svg', '/manifest.webmanifest']
 
 self.addEventListener('install', (e) => {
