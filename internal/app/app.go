@@ -35,6 +35,8 @@ type Env struct {
 	// StdinTTY and StdoutTTY tell whether a terminal is at the other end.
 	StdinTTY, StdoutTTY bool
 	UID                 int
+	// screen is Stdout without the escaping of foreign text, for what draws itself.
+	screen io.Writer
 }
 
 // Process is the real process.
@@ -45,11 +47,11 @@ func Process() Env {
 	}
 	return Env{
 		Args: os.Args[1:], Environ: os.Environ(), Dir: dir, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
-		StdinTTY: terminal(os.Stdin), StdoutTTY: terminal(os.Stdout), UID: os.Getuid(),
+		StdinTTY: isTerminal(os.Stdin), StdoutTTY: isTerminal(os.Stdout), UID: os.Getuid(),
 	}
 }
 
-func terminal(f *os.File) bool {
+func isTerminal(f *os.File) bool {
 	st, err := f.Stat()
 	return err == nil && st.Mode()&os.ModeCharDevice != 0 && st.Mode()&os.ModeDevice != 0 && f.Name() != os.DevNull
 }
@@ -121,6 +123,7 @@ func (e *Env) legible() (stdout, stderr *plain.Writer) {
 		}
 	}
 	stdout, stderr = plain.NewWriter(e.Stdout), plain.NewWriter(e.Stderr)
+	e.screen = e.Stdout
 	if raw {
 		return stdout, stderr
 	}
@@ -197,6 +200,9 @@ func dispatch(e Env) error {
 	}
 	if err := mistyped(e, o); err != nil {
 		return err
+	}
+	if interactive(e, o) {
+		return runTerminal(e, o)
 	}
 	return runPrompt(e, o)
 }

@@ -162,6 +162,7 @@ func outputOptions() []option {
 		{name: "replay-user-messages", group: groupOut, help: "with stream-json both ways: echo accepted user messages", bind: flag(func(o *Options) *bool { return &o.Replay })},
 		{name: "verbose", group: groupOut, help: "all messages; required for stream-json output", bind: flag(func(o *Options) *bool { return &o.Verbose })},
 		{name: "trace", arity: one, value: "file", group: groupOut, help: "append a JSON line for each model call, decision, shaper, hook and tool", bind: text(func(o *Options) *string { return &o.Trace })},
+		{name: "ax-screen-reader", group: groupOut, help: "in a terminal: plain lines that a screen reader can follow, no cursor movement", bind: flag(func(o *Options) *bool { return &o.ScreenReader })},
 		{name: "version", short: "v", group: groupOther, help: "print the version", bind: flag(func(o *Options) *bool { return &o.Version })},
 		{name: "help", short: "h", group: groupOther, help: "print this help", bind: flag(func(o *Options) *bool { return &o.Help })},
 	}
@@ -174,7 +175,7 @@ type Options struct {
 	Mirror, Await                                        bool
 	SkipPermissions, AllowSkip, Partial, Replay, Verbose bool
 	Version, Help, Trust, Sandbox, StrictServers, IDE    bool
-	NoCommands                                           bool
+	NoCommands, ScreenReader                             bool
 	Resume, SessionID, Name, Model, Fallback, Effort     string
 	Thinking, Betas, Agents, Team, AgentName, AgentType  string
 	Init, InitOnly, Maintenance                          bool

@@ -92,8 +92,8 @@ func (r *headless) check() error {
 		return &usageError{"--maintenance excludes --init and --init-only"}
 	case o.Continue && o.Resume != "":
 		return &usageError{"--continue and --resume exclude each other"}
-	case !o.Print && !o.InitOnly && r.e.StdoutTTY && o.Input != "stream-json":
-		return &usageError{"this build has no terminal interface; use hew -p \"your prompt\""}
+	case !o.Print && !o.InitOnly && r.e.StdoutTTY && o.Input != "stream-json" && o.Output == "text":
+		return &usageError{"standard input is no terminal: use hew -p \"your prompt\", or start hew without a pipe"}
 	}
 	return nil
 }

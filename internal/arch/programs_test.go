@@ -12,16 +12,17 @@ import (
 // command line for a shell, except that of the shell tool and of hooks, where the text itself is what was approved.
 var starters = []string{
 	"internal/backend/shell/", "internal/backend/sandbox/", "internal/backend/search/ripgrep.go", "internal/backend/mcp/",
-	"internal/action/builtin/pdf/pdf.go", "internal/app/demo.go", "internal/app/serve_browser.go", "internal/hewtest/",
+	"internal/action/builtin/pdf/pdf.go", "internal/app/demo.go", "internal/app/serve_browser.go", "internal/app/outside.go", "internal/hewtest/",
 }
 
-// openers start whatever a file, link or the user's desktop says. hew registers no URL handler and opens no editor or viewer, and no link
+// openers start whatever a file, link or the user's desktop says. hew registers no URL handler and opens no viewer, and no link
 // of a model or a file (attacks A12, A20). A feature that needs one adds its own row here, with the scenario that hands it "$(…)" and quotes.
 var openers = []string{"xdg-open", "/usr/bin/open", "rundll32", "explorer.exe", "sensible-browser", "sensible-editor", "x-www-browser", "EDITOR", "VISUAL", "BROWSER", "x-scheme-handler", "CFBundleURLTypes"}
 
 // mayNameOpeners are tables that judge such programs when a model wants to run them, and the one place that starts one: hew serve shows
-// its own page, by a file that hew has written and that holds an address of hew's own making (scenario web/browser).
-var mayNameOpeners = []string{"internal/action/policy", "internal/backend/shell/environ.go", "internal/app/serve_browser.go"}
+// its own page, by a file that hew has written and that holds an address of hew's own making (scenario web/browser); at the terminal a
+// person opens their own editor (scenario tui/editor).
+var mayNameOpeners = []string{"internal/action/policy", "internal/backend/shell/environ.go", "internal/app/serve_browser.go", "internal/app/outside.go"}
 
 func TestOnlyKnownFilesStartPrograms(t *testing.T) {
 	for _, f := range mustLoad(t).files {

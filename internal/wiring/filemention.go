@@ -27,8 +27,8 @@ var lineRange = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile
 
 // Bounds of what one prompt may bring in.
 const (
-	maxNamed = 20
-	maxListed   = 200 // names of a folder
+	maxNamed  = 20
+	maxListed = 200 // names of a folder
 )
 
 // fileMention shows the model files and folders that a prompt names with @, when

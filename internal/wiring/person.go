@@ -159,3 +159,21 @@ func ReadSettings(o Options) (*settings.Settings, error) {
 	}
 	return b.settings, nil
 }
+
+// TerminalHome is the folder of what the terminal remembers between two starts.
+func TerminalHome(o Options) (string, error) {
+	b := &build{o: &o, conv: &Conversation{}}
+	if err := b.locate(); err != nil {
+		return "", err
+	}
+	return b.home.Own("terminal"), nil
+}
+
+// ConfigHome is the configuration home of the options' user.
+func ConfigHome(o Options) (string, error) {
+	b := &build{o: &o, conv: &Conversation{}}
+	if err := b.locate(); err != nil {
+		return "", err
+	}
+	return b.home.Dir, nil
+}

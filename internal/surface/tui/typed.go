@@ -1,0 +1,181 @@
+package tui
+
+import (
+	"context"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/hew-agent/hew/internal/surface/tui/editor"
+)
+
+// maxRecalled is how many earlier prompts are read for a search.
+const maxRecalled = 5000
+
+func (u *ui) newEditor() *editor.Editor {
+	c := editor.Config{Recall: u.recall, Complete: u.complete, Now: u.c.Now, Remaps: u.prefs.VimRemaps}
+	if u.prefs.Vim {
+		c.Style = editor.Vim
+	}
+	return editor.New(c)
+}
+
+// recall lists earlier prompts, newest first.
+func (u *ui) recall(scope string) []editor.Entry {
+	if u.live == nil || u.live.History == nil {
+		return nil
+	}
+	var out []editor.Entry
+	for t, err := range u.live.History() {
+		if err != nil {
+			u.hint = "the history cannot be read: " + err.Error()
+			break
+		}
+		switch scope {
+		case "project":
+			if t.Project != u.live.Engine.Place().Project {
+				continue
+			}
+		case "session":
+			if t.SessionID != u.live.Engine.Session() {
+				continue
+			}
+		}
+		out = append(out, editor.Entry{Text: t.Display, Pastes: t.Texts(), Where: filepath.Base(t.Project)})
+		if len(out) == maxRecalled {
+			break
+		}
+	}
+	return out
+}
+
+// complete finds what a word could become.
+func (u *ui) complete(kind byte, query string) []editor.Candidate {
+	if u.live == nil {
+		return nil
+	}
+	if kind == '/' {
+		return u.commands(query)
+	}
+	var out []editor.Candidate
+	for _, m := range u.live.Mentions(query) {
+		out = append(out, editor.Candidate{Text: "@" + m.Text, Label: m.Text, About: m.About})
+	}
+	for _, f := range u.c.Files(query) {
+		out = append(out, editor.Candidate{Text: quoted(f), Label: f, Open: strings.HasSuffix(f, "/")})
+	}
+	return out
+}
+
+// quoted is a mention of a file; names with blanks stand in quotation marks.
+func quoted(name string) string {
+	if strings.ContainsAny(name, " \t\"'") {
+		return `@"` + name + `"`
+	}
+	return "@" + name
+}
+
+// commands are those whose name, alias or a word of the name begins as typed.
+func (u *ui) commands(query string) []editor.Candidate {
+	q := plainName(query)
+	type row struct{ name, hint, about string }
+	all := map[string]row{}
+	aliases := map[string][]string{}
+	for _, c := range u.live.Commands.List() {
+		all[c.Name], aliases[c.Name] = row{c.Name, c.Hint, c.About}, c.Aliases
+	}
+	for _, c := range u.live.Screens {
+		all[c.Name], aliases[c.Name] = row{c.Name, c.Hint, c.About}, c.Aliases
+	}
+	var first, second []editor.Candidate
+	for _, name := range sortedKeys(all) {
+		r := all[name]
+		c := editor.Candidate{Text: "/" + name, Label: strings.TrimSpace("/" + name + " " + r.hint), About: firstLine(r.about)}
+		switch {
+		case strings.HasPrefix(plainName(name), q):
+			first = append(first, c)
+		case inner(name, q) || anyPrefix(aliases[name], q):
+			second = append(second, c)
+		}
+	}
+	return append(first, second...)
+}
+
+// plainName leaves out what people need not type (interactive.md §6).
+func plainName(s string) string {
+	return strings.NewReplacer(":", "", "_", "", "-", "").Replace(strings.ToLower(s))
+}
+
+func inner(name, q string) bool {
+	for _, w := range strings.FieldsFunc(name, func(r rune) bool { return r == ':' || r == '-' || r == '_' }) {
+		if strings.HasPrefix(strings.ToLower(w), q) {
+			return true
+		}
+	}
+	return false
+}
+
+func anyPrefix(list []string, q string) bool {
+	for _, a := range list {
+		if strings.HasPrefix(plainName(a), q) {
+			return true
+		}
+	}
+	return false
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	return slices.Sorted(maps.Keys(m))
+}
+
+// pictures takes dropped or pasted names of picture files as attachments.
+func (u *ui) pictures(text string) bool {
+	name := strings.TrimSpace(text)
+	name = strings.Trim(name, `"'`)
+	name = strings.ReplaceAll(name, `\ `, " ")
+	name = strings.TrimPrefix(name, "file://")
+	if strings.Contains(name, "\n") || !filepath.IsAbs(name) {
+		return false
+	}
+	switch strings.ToLower(filepath.Ext(name)) {
+	case ".png", ".jpg", ".jpeg", ".gif", ".webp":
+		u.ed.AddImage(name)
+		return true
+	}
+	return false
+}
+
+// keepDraft writes the draft down, so that nothing kills it.
+func (u *ui) keepDraft() {
+	if u.c.KeepDraft == nil {
+		return
+	}
+	d := u.ed.Draft()
+	select {
+	case u.drafts <- d:
+	default: // the one that waits is overtaken
+		select {
+		case <-u.drafts:
+		default:
+		}
+		select {
+		case u.drafts <- d:
+		default:
+		}
+	}
+}
+
+// writeDrafts writes the newest draft, one after the other, until ctx ends.
+func (u *ui) writeDrafts(ctx context.Context) {
+	for {
+		select {
+		case d := <-u.drafts:
+			if err := u.c.KeepDraft(d); err != nil {
+				u.post(func() { u.hint = "the draft cannot be kept: " + err.Error() })
+			}
+		case <-ctx.Done():
+			return
+		}
+	}
+}
