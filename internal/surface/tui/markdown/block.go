@@ -52,8 +52,9 @@ const maxDepth = 24
 // Sizes, in bytes and rows, above which the beginning of a block is finished
 // although the block goes on. They bound what Open draws.
 const (
-	maxLine = 4096
-	maxPara = 4096
+	maxText = 1024 // of a line that is prose or code
+	maxLine = 4096 // of a row of a table, a heading
+	maxPara = 1536
 	maxRows = 64
 )
 

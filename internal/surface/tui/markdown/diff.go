@@ -34,10 +34,10 @@ func Summary(v tool.DiffView) style.Line {
 		}
 	}
 	if added > 0 {
-		out = append(out, style.Span{Text: " +" + strconv.Itoa(added), Role: style.Added})
+		out = append(out, style.Span{Text: " +" + strconv.Itoa(added), Role: style.Success})
 	}
 	if removed > 0 {
-		out = append(out, style.Span{Text: " −" + strconv.Itoa(removed), Role: style.Removed})
+		out = append(out, style.Span{Text: " −" + strconv.Itoa(removed), Role: style.Failure})
 	}
 	if added+removed == 0 {
 		out = append(out, style.Span{Text: " unchanged", Role: style.Dim})
@@ -234,6 +234,13 @@ func bridged(s string, parts []spread) []spread {
 			continue
 		}
 		out = append(out, p)
+	}
+	for i := range out { // blanks beside a word are not what changed
+		p := &out[i]
+		if words := strings.Trim(s[p.from:p.to], " "); words != "" {
+			p.from += strings.Index(s[p.from:p.to], words)
+			p.to = p.from + len(words)
+		}
 	}
 	return out
 }

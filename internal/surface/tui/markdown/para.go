@@ -65,16 +65,23 @@ func (p *parser) bound() {
 	}
 }
 
-// seam is where a long text can be cut: at white space, where no mark is open
-// if there is such a place.
+// seam is where a long text can be cut: behind a sentence and where no mark is
+// open if there is such a place, else at white space.
 func seam(s string) int {
-	n := 0
-	for i := maxPara / 2; i < maxPara; i++ {
-		if s[i] != ' ' && s[i] != '\n' {
-			continue
-		}
-		if n = i; strings.Count(s[:i], "`")%2 == 0 && strings.Count(s[:i], "**")%2 == 0 && s[i-1] == '.' {
-			break
+	n, ticks, stars := 0, 0, 0
+	for i := 0; i < maxPara; i++ {
+		switch s[i] {
+		case '`':
+			ticks++
+		case '*':
+			stars++
+		case ' ', '\n':
+			if i < maxPara/2 {
+				continue
+			}
+			if n = i; ticks%2 == 0 && stars%2 == 0 && strings.IndexByte(".!?:", s[i-1]) >= 0 {
+				return n
+			}
 		}
 	}
 	if n > 0 {

@@ -25,23 +25,33 @@ type Stream struct {
 func (s *Stream) Write(delta string) {
 	s.buf += delta
 	for {
-		if n := strings.IndexByte(s.buf[:min(len(s.buf), maxLine+1)], '\n'); n >= 0 {
+		most := s.limit()
+		if n := strings.IndexByte(s.buf[:min(len(s.buf), most+1)], '\n'); n >= 0 {
 			s.read(strings.TrimSuffix(s.buf[:n], "\r"))
 			s.buf, s.long = s.buf[n+1:], false
 			continue
 		}
-		if len(s.buf) <= maxLine {
+		if len(s.buf) <= most {
 			return
 		}
-		n := strings.LastIndexByte(s.buf[maxLine/2:maxLine], ' ') + maxLine/2
-		if n < maxLine/2 {
-			n = edge(s.buf, maxLine)
+		n := strings.LastIndexByte(s.buf[most/2:most], ' ') + most/2
+		if n < most/2 {
+			n = edge(s.buf, most)
 		}
 		s.p.part = true
 		s.read(s.buf[:n])
 		s.p.part = false
 		s.buf, s.long = s.buf[n:], true
 	}
+}
+
+// limit is the length of a line above which its beginning is read before its
+// end is there. It depends on the first maxText bytes alone.
+func (s *Stream) limit() int {
+	if t := s.buf[:min(len(s.buf), maxText)]; !s.long && (strings.IndexByte(t, '|') >= 0 || strings.HasPrefix(strings.TrimLeft(t, " >"), "#")) {
+		return maxLine
+	}
+	return maxText
 }
 
 // edge is the last place at or before max where a character of s begins.

@@ -117,7 +117,7 @@ func TestWordsOfALine(t *testing.T) {
 	for _, c := range [][4]string{
 		{"return len(a)", "return len(b)", "return len([a])", "return len([b])"},
 		{"one two three", "one 2 3 three", "one [two] three", "one [2 3] three"},
-		{"a := b", "a := b + c", "a := b", "a := b[ + c]"},
+		{"a := b", "a := b + c", "a := b", "a := b [+ c]"},
 		{"nothing alike", "quite other words", "nothing alike", "quite other words"},
 		{"日本 x", "日本 y", "日本 [x]", "日本 [y]"},
 	} {

@@ -27,31 +27,38 @@ func WrapUnder(l Line, width int, lead Line) []Line {
 	if lead.Width() >= width {
 		lead = nil
 	}
-	w := wrapper{width: width, lead: lead, indent: lead.Width()}
-	for _, s := range l {
-		w.span(s)
+	w := wrapper{from: l, width: width, lead: lead, indent: lead.Width()}
+	for i, s := range l {
+		w.span(i, s.Text)
 	}
 	w.place()
-	return append(w.done, w.line)
+	return append(w.done, w.text())
+}
+
+// part is a run of bytes of a span, or other text in its look.
+type part struct {
+	span, from, to int
+	instead        string
 }
 
 // wrapper holds the line being filled, the blanks after it and the word after those.
 type wrapper struct {
+	from          Line
 	width, indent int
 	lead          Line
 	done          []Line
-	line          Line
+	line          []part
 	at            int // cells of line
-	gap, word     Line
+	gap, word     []part
 	gapped, long  int // cells of gap and word
 	wide          bool
 }
 
-func (w *wrapper) span(s Span) {
-	for text := s.Text; text != ""; {
-		n, cells := chunk(text, w.width-w.indent)
-		w.take(Span{Text: text[:n], Role: s.Role, Link: s.Link, Back: s.Back}, cells)
-		text = text[n:]
+func (w *wrapper) span(i int, text string) {
+	for at := 0; at < len(text); {
+		n, cells := chunk(text[at:], w.width-w.indent)
+		w.take(part{span: i, from: at, to: at + n}, text[at:at+n], cells)
+		at += n
 	}
 }
 
@@ -74,26 +81,26 @@ func chunk(s string, room int) (n, cells int) {
 	return max(len(c), 1), max(cells, 1)
 }
 
-func (w *wrapper) take(s Span, cells int) {
-	switch s.Text {
+func (w *wrapper) take(p part, text string, cells int) {
+	switch text {
 	case " ", "\t":
 		w.place()
-		if s.Text == "\t" {
+		if text == "\t" {
 			cells = tabStop - (w.at+w.gapped)%tabStop
-			s.Text = strings.Repeat(" ", cells)
+			p.instead = strings.Repeat(" ", cells)
 		}
-		w.gap, w.gapped = push(w.gap, s), w.gapped+cells
+		w.gap, w.gapped = push(w.gap, p), w.gapped+cells
 		return
 	}
 	room := w.width - w.indent
 	if cells > room {
-		s.Text, cells = "?", 1
+		p.instead, text, cells = "?", "?", 1
 	}
-	wide := cells > 1 && s.Text[0] >= 0x80
-	if w.long+cells > room || (wide || w.wide) && w.long > 0 && !strings.Contains(closers, s.Text) {
+	wide := cells > 1 && text[0] >= 0x80
+	if w.long+cells > room || (wide || w.wide) && w.long > 0 && !strings.Contains(closers, text) {
 		w.place()
 	}
-	w.word, w.long, w.wide = push(w.word, s), w.long+cells, wide
+	w.word, w.long, w.wide = push(w.word, p), w.long+cells, wide
 }
 
 // closers never begin a line, although the text before them may end one.
@@ -101,35 +108,57 @@ const closers = "、。，．！？：；）」』】〉》,.!?:;)]}'\"”’"
 
 // place puts the word behind the gap, or on a new line where it does not fit.
 func (w *wrapper) place() {
-	if w.long == 0 && len(w.word) == 0 {
+	if len(w.word) == 0 {
 		return
 	}
 	if w.at+w.gapped+w.long > w.width {
 		if w.at > 0 {
 			w.newLine()
 		}
-		w.gap, w.gapped = nil, 0
+		w.gap, w.gapped = w.gap[:0], 0
 	}
-	for _, s := range append(w.gap, w.word...) {
-		w.line = push(w.line, s)
+	for _, p := range w.gap {
+		w.line = push(w.line, p)
+	}
+	for _, p := range w.word {
+		w.line = push(w.line, p)
 	}
 	w.at += w.gapped + w.long
-	w.gap, w.gapped, w.word, w.long, w.wide = nil, 0, nil, 0, false
+	w.gap, w.gapped, w.word, w.long, w.wide = w.gap[:0], 0, w.word[:0], 0, false
 }
 
 func (w *wrapper) newLine() {
-	w.done = append(w.done, w.line)
-	w.line = append(Line(nil), w.lead...)
-	w.at = w.indent
+	w.done = append(w.done, w.text())
+	w.line, w.at = w.line[:0], w.indent
 }
 
-// push appends s, joined with the last span where both are of a kind.
-func push(l Line, s Span) Line {
-	if n := len(l); n > 0 && l[n-1].Alike(s) {
-		l[n-1].Text += s.Text
-		return l
+// text is the line that was filled.
+func (w *wrapper) text() Line {
+	var l Line
+	if len(w.done) > 0 {
+		l = append(l, w.lead...)
 	}
-	return append(l, s)
+	for _, p := range w.line {
+		s := w.from[p.span]
+		if s.Text = s.Text[p.from:p.to]; p.instead != "" {
+			s.Text = p.instead
+		}
+		if n := len(l); n > 0 && l[n-1].Alike(s) {
+			l[n-1].Text += s.Text
+			continue
+		}
+		l = append(l, s)
+	}
+	return l
+}
+
+// push appends p, joined with the last part where the two follow each other.
+func push(list []part, p part) []part {
+	if n := len(list); n > 0 && p.instead == "" && list[n-1].instead == "" && list[n-1].span == p.span && list[n-1].to == p.from {
+		list[n-1].to = p.to
+		return list
+	}
+	return append(list, p)
 }
 
 // marks begin the items of lists, which stand behind them.
