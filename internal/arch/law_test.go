@@ -117,6 +117,7 @@ var table = []pkg{
 	{"internal/hewtest/bench", testOnly, nil},
 	{"internal/hewtest/mcpserver", testOnly, nil},
 	{"internal/hewtest/picture", testOnly, nil},
+	{"internal/hewtest/robot", testOnly, nil},
 	{"internal/arch", testOnly, nil},
 }
 

@@ -42,6 +42,8 @@ func commands() map[string]func(*testscript.TestScript, bool, []string) {
 		"gone":       cmdGone,
 		"same":       cmdSame,
 		"shipped":    cmdShipped,
+		"tui":        cmdTUI,
+		"tmux":       cmdTmux,
 	}
 }
 

@@ -22,6 +22,7 @@ import (
 	"github.com/hew-agent/hew/internal/backend/provider/script"
 	"github.com/hew-agent/hew/internal/backend/sandbox"
 	"github.com/hew-agent/hew/internal/hewtest/mcpserver"
+	"github.com/hew-agent/hew/internal/hewtest/robot"
 )
 
 func TestMain(m *testing.M) {
@@ -31,6 +32,7 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"hew":        func() { os.Exit(app.Main(app.Process())) },
 		"mcpserver":  func() { os.Exit(mcpserver.Main(os.Args[1:])) },
+		"echoterm":   func() { os.Exit(echoMain()) },
 		"langserver": func() { os.Exit(langMain()) },
 	})
 }
@@ -55,7 +57,7 @@ func TestScenarios(t *testing.T) {
 		}
 		t.Run(a.Name(), func(t *testing.T) {
 			start := func(env *testscript.Env) error {
-				err := setup(env, shipped)
+				err := setup(env, a.Name(), shipped)
 				if err == nil && raced && !watchedForRaces(a.Name()) {
 					err = ship(env, shipped)
 				}
@@ -108,7 +110,7 @@ func condition(c string) (bool, error) {
 
 // setup gives a scenario an empty home, a project folder to stand in, and no
 // variable of the machine that could change an outcome.
-func setup(env *testscript.Env, shipped func() (string, error)) error {
+func setup(env *testscript.Env, area string, shipped func() (string, error)) error {
 	home, proj := filepath.Join(env.WorkDir, "home"), filepath.Join(env.WorkDir, "proj")
 	for _, d := range []string{home, proj, filepath.Join(env.WorkDir, "tmp")} {
 		if err := os.MkdirAll(d, 0o755); err != nil {
@@ -130,7 +132,7 @@ func setup(env *testscript.Env, shipped func() (string, error)) error {
 	env.Setenv("ANTHROPIC_API_KEY", "test-key-0123456789")
 	env.Setenv("ANTHROPIC_BASE_URL", "http://127.0.0.1:9") // nothing listens there until a model starts
 	env.Setenv("ANTHROPIC_MODEL", "claude-sonnet-4-5")
-	s := &stage{shipped: shipped}
+	s := &stage{area: area, shipped: shipped}
 	env.Values[stageKey{}] = s
 	env.Defer(func() { s.stop() })
 	return nil
@@ -172,6 +174,9 @@ type stageKey struct{}
 // stage is what a scenario has running.
 type stage struct {
 	mu       sync.Mutex
+	area     string
+	robot    *robot.Robot
+	tmux     *tmuxServer
 	model    *script.Model
 	server   *http.Server
 	procs    map[string]*process
@@ -207,6 +212,12 @@ func (s *stage) stop() {
 	defer s.mu.Unlock()
 	for _, p := range s.procs {
 		p.kill()
+	}
+	if s.robot != nil {
+		s.robot.Close()
+	}
+	if s.tmux != nil {
+		s.tmux.stop()
 	}
 	if s.server != nil {
 		_ = s.server.Close()

@@ -15,7 +15,10 @@ import (
 const (
 	lineEnd    = "\r\n"
 	eraseRight = "\x1b[K"
-	eraseBelow = "\x1b[J"
+	// eraseBelow erases from the start of a row on. It does so from the second
+	// cell: in the window's first one, tmux takes the same sequence for a clear
+	// and keeps what stood there in its history.
+	eraseBelow = "\x1b[K\x1b[C\x1b[J\r"
 )
 
 // Screen is where painters write. A term.Term is one.
@@ -186,7 +189,9 @@ func (p *Inline) change(b *strings.Builder, next []drawn) {
 	}
 }
 
-// put writes a line of the live region. Without wrapping, a character that the
+// put writes a line of the live region from the row's first cell on. The row is
+// erased before, not behind the line: tmux keeps a row's old length otherwise, and
+// wraps the emptiness when the window becomes narrower. Without wrapping, a character that the
 // terminal thinks wider than we do cannot push the region down.
 func (p *Inline) put(b *strings.Builder, l drawn) {
 	if l.width < p.width {

@@ -41,12 +41,12 @@ type drawn struct {
 	fill  string // the background of what is right of it
 }
 
-// erased is the line, and what clears the rest of its row.
+// erased is the line on a row that is cleared before, with its background.
 func (d drawn) erased() string {
 	if d.fill == "" {
-		return d.text + eraseRight
+		return eraseRight + d.text
 	}
-	return d.text + "\x1b[" + d.fill + "m" + eraseRight + "\x1b[m"
+	return "\x1b[" + d.fill + "m" + eraseRight + "\x1b[m" + d.text
 }
 
 // line draws l in at most width cells.

@@ -233,7 +233,7 @@ func TestInlineReflow(t *testing.T) {
 	s.width = 20
 	p.Resize(20, 10)
 	live(t, p, 1, 2, "-----", "> ", "-----")
-	if got := s.bytes(); !strings.HasPrefix(got, "\r\x1b[4A\x1b[J") {
+	if got := s.bytes(); !strings.HasPrefix(got, "\r\x1b[4A"+eraseBelow) {
 		t.Errorf("two lines of two rows each stand above the cursor: %q", got)
 	}
 }
@@ -387,7 +387,7 @@ func TestBackgroundUnderOtherRoles(t *testing.T) {
 	k := newInk(theme, term.Caps{Colours: term.TrueColour})
 	d := k.line(style.Line{{Text: "+ ", Role: style.Added, Back: style.Added}, {Text: "if", Role: style.Keyword, Back: style.Added}, {Text: "x", Role: style.AddedWord, Back: style.Added}, {Text: "y", Back: style.Added}}, 10)
 	want := "\x1b[48;2;18;48;31m+ \x1b[m\x1b[38;2;255;139;130;48;2;18;48;31mif\x1b[m\x1b[48;2;29;92;54mx\x1b[m\x1b[48;2;18;48;31my\x1b[m"
-	if d.text != want || d.erased() != want+"\x1b[48;2;18;48;31m\x1b[K\x1b[m" {
+	if d.text != want || d.erased() != "\x1b[48;2;18;48;31m\x1b[K\x1b[m"+want {
 		t.Errorf("%q", d.erased())
 	}
 }
