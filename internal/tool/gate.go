@@ -29,6 +29,9 @@ type Admitted struct {
 	Use      *msg.ToolUse
 	Call     Call
 	Decision Decision
+	// Words are what the person who allowed the call wants the model to hear with
+	// its result.
+	Words string
 }
 
 // Refusal is a call that may not run. Result goes to the model.

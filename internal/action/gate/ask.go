@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/hew-agent/hew/internal/action/policy"
@@ -115,7 +116,19 @@ func (g *Gate) granted(p tool.Planned, d policy.Decision, h HookAnswer, a answer
 	if a.by == person {
 		d.Reason = "allowed by the person who was asked"
 	}
-	return g.admit(p, d.Decision, emit)
+	admitted, refusal := g.admit(p, d.Decision, emit)
+	if a.by == person {
+		admitted.Words = a.Message
+	}
+	return admitted, refusal
+}
+
+// said adds to a result what the person who allowed the call had to say.
+func said(a tool.Admitted, r tool.Result) tool.Result {
+	if a.Words != "" {
+		r.Content = append(slices.Clone(r.Content), msg.NewText("The user allowed this call and says: "+a.Words))
+	}
+	return r
 }
 
 func (g *Gate) refusedBy(p tool.Planned, d tool.Decision, a answered, emit func(event.Body)) (tool.Admitted, *tool.Refusal) {

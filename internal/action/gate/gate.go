@@ -229,10 +229,10 @@ func (g *Gate) refuse(p tool.Planned, d tool.Decision, r tool.Result, emit func(
 	return tool.Admitted{}, &tool.Refusal{Result: r, Decision: d}
 }
 
-// Review runs the hooks after a call.
+// Review runs the hooks after a call, and adds what the person said who allowed it.
 func (g *Gate) Review(ctx context.Context, a tool.Admitted, r tool.Result, took time.Duration, emit func(event.Body)) (tool.Result, tool.Verdict) {
 	if g.c.Hooks == nil {
-		return r, tool.Verdict{}
+		return said(a, r), tool.Verdict{}
 	}
 	res, v := g.c.Hooks.After(ctx, a, r, took, emit)
 	if g.c.Classifier != nil {
@@ -240,5 +240,5 @@ func (g *Gate) Review(ctx context.Context, a tool.Admitted, r tool.Result, took 
 			g.c.Classifier.Noted(n)
 		}
 	}
-	return res, v
+	return said(a, res), v
 }

@@ -133,6 +133,12 @@ func TestPersonAnswers(t *testing.T) {
 	if r == nil || text(r.Result) != "use y instead" || !r.Interrupt {
 		t.Fatalf("%+v", r)
 	}
+	words := &asker{answer: event.Answer{Behavior: tool.Allow, Message: "and then z"}}
+	g := newGate(Config{Asker: words}, layer(policy.Layer{}), policy.Default)
+	a, _, _ := admit(g, planned(t, "x"))
+	if res, _ := g.Review(t.Context(), a, tool.Text("done"), 0, nil); len(res.Content) != 2 || !strings.Contains(res.Content[1].(*msg.Text).Text, "and then z") {
+		t.Fatalf("the words with a yes are lost: %+v", res)
+	}
 	lost := &asker{err: errors.New("gone")}
 	if _, r, _ = admit(newGate(Config{Asker: lost}, layer(policy.Layer{}), policy.Default), planned(t, "x")); r == nil {
 		t.Fatal("a failed question let the call through")

@@ -129,8 +129,7 @@ func (a *asking) mouse(ev input.Mouse) bool {
 func (a *asking) move(ev input.Press, again bool) bool {
 	if i := a.choice.digit(ev.Key); i >= 0 {
 		if !again {
-			a.choice.at = i
-			a.take(i)
+			a.jump(i)
 		}
 		return true
 	}
@@ -158,6 +157,15 @@ func (a *asking) move(ev input.Press, again bool) bool {
 		return a.page.key(ev.Key)
 	}
 	return true
+}
+
+// jump takes an answer by its number. One that says more than there was room for
+// is shown first, and taken by a second press.
+func (a *asking) jump(i int) {
+	was := a.choice.at
+	if a.choice.at = i; i == was || !a.choice.tight || a.choice.opts[i].notes == nil {
+		a.take(i)
+	}
 }
 
 // take takes an answer, unless it cannot be given yet.
@@ -215,7 +223,8 @@ func (a *asking) share(width, room int) int {
 	if room-text >= all {
 		return all
 	}
-	return max(min(few, max(room-text, room/2)), 1)
+	own := len(a.choice.full(a.choice.at, width))
+	return max(min(few, max(room-text, room/2)), min(own, room-1), 1)
 }
 
 // keys is the footer, empty until keys count.

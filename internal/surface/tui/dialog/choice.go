@@ -97,6 +97,12 @@ func (c *choice) rooms(width int) (all, few int) {
 	return len(lines), len(least)
 }
 
+// full is an option with all that it says of itself.
+func (c *choice) full(i, width int) []style.Line {
+	alone := choice{opts: c.opts, at: i, plain: c.plain}
+	return alone.option(i, c.opts[i], width)
+}
+
 // view draws the options into at most room lines, those around the chosen one
 // where there are more.
 func (c *choice) view(width, room int) []style.Line {

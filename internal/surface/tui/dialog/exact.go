@@ -14,8 +14,9 @@ import (
 // Blanks beyond these hide what stands behind them, so their number stands in
 // their place.
 const (
-	longRun  = 24 // blanks in a row
-	longVoid = 3  // empty lines in a row
+	longRun    = 24 // blanks in a row
+	deepIndent = 60 // blanks at the start of a line
+	longVoid   = 3  // empty lines in a row
 )
 
 // continued stands before what did not fit into the line above: in a command a
@@ -84,7 +85,7 @@ func spans(line string, role style.Role, from, to int) style.Line {
 		for i+n < len(line) && (line[i+n] == ' ' || line[i+n] == '\t') {
 			n++
 		}
-		if n > longRun {
+		if n > longRun && (i > 0 || n > deepIndent) {
 			put(start, i)
 			out = append(out, style.Span{Text: run(line[i : i+n]), Role: style.Warning})
 			start = i + n

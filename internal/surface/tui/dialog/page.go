@@ -31,8 +31,14 @@ func (p *page) fill(width int) {
 // more is how many lines stand below the window.
 func (p *page) more() int { return max(0, len(p.lines)-p.top-p.room) }
 
+// scroll moves the window, by one step not beyond the end of what it is about
+// before that was shown.
 func (p *page) scroll(by int) {
-	p.top = max(0, min(p.top+by, len(p.lines)-p.room))
+	last := len(p.lines) - p.room
+	if !p.body && by > 0 {
+		last = min(last, max(p.top, p.about-p.room))
+	}
+	p.top = max(0, min(p.top+by, last))
 }
 
 // view is the window of at most room lines, the last of which says what is hidden.

@@ -255,7 +255,7 @@ func highlight(l style.Line, places [][2]int) style.Line {
 		start := 0
 		put := func(to int, role style.Role) {
 			if to = min(to, len(s.Text)); to > start {
-				out = append(out, style.Span{Text: s.Text[start:to], Role: role, Link: s.Link})
+				out = append(out, style.Span{Text: s.Text[start:to], Role: role, Link: s.Link, Back: s.Back})
 				start = to
 			}
 		}

@@ -24,9 +24,8 @@ const (
 // Permission asks whether a call may run. What will run is shown exactly and
 // whole; agreeing is possible once its end was on the screen.
 type Permission struct {
-	// Agent names a subagent by its id, Views draws previews. Optional.
+	// Agent names a subagent by its id. Optional.
 	Agent func(id string) string
-	Views func(v tool.View, width int) []style.Line
 
 	asking
 	q      event.Question
@@ -154,7 +153,7 @@ func (p *Permission) extra(ev input.Press, again bool) bool {
 		p.amend()
 	case "shift+tab":
 		if i := p.option(yesSession); i >= 0 && p.mode() != "" && !again {
-			p.take(i)
+			p.jump(i)
 		}
 	case "ctrl+e":
 		p.pager = &Pager{Title: "Why this is asked", Lines: p.trace}

@@ -14,8 +14,6 @@ func (p *Permission) text(width int) (lines []style.Line, about int) {
 	view := p.q.Preview
 	if empty(view) && p.q.Use != nil {
 		lines = object(p.q.Use.Input, width)
-	} else if d, ok := view.(tool.DiffView); ok && p.Views != nil {
-		lines = p.Views(d, width)
 	} else {
 		lines = show(view, p.q.Part, width)
 	}
@@ -91,7 +89,7 @@ func (p *Permission) block(width, height int) {
 			continue
 		}
 		o.blocked, o.why = !p.page.body || o.id != yesOnce && !p.page.end, ""
-		if o.notes != nil && len(o.notes(width-6)) > max(2, height-5) {
+		if o.notes != nil && len(p.choice.full(i, width)) > max(2, height-3) {
 			o.blocked, o.why = true, "grants more than this window can show"
 		}
 	}

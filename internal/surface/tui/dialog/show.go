@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/hew-agent/hew/internal/surface/tui/markdown"
 	"github.com/hew-agent/hew/internal/surface/tui/style"
 	"github.com/hew-agent/hew/internal/tool"
 )
@@ -20,7 +21,10 @@ func show(v tool.View, part string, width int) []style.Line {
 	case tool.TextView:
 		return exact(v.Text, part, style.Plain, width)
 	case tool.DiffView:
-		return diff(v, width)
+		if width < 24 || hides(v) {
+			return exactDiff(v, width)
+		}
+		return markdown.Diff(v, width, markdown.Options{})
 	case tool.ListView:
 		out := exact(v.Title, "", style.Bold, width)
 		for _, it := range v.Items {
@@ -46,8 +50,24 @@ func show(v tool.View, part string, width int) []style.Line {
 	return nil
 }
 
-// diff draws the change of a file: its name, then the lines with their numbers.
-func diff(v tool.DiffView, width int) []style.Line {
+// hides tells whether a change holds what a drawing for readers would not show:
+// blanks that push text away, and characters without a sign.
+func hides(v tool.DiffView) bool {
+	for _, h := range v.Hunks {
+		for _, l := range h.Lines {
+			text := strings.TrimLeft(l[min(1, len(l)):], " \t")
+			if len(l)-len(text) > deepIndent || strings.Contains(text, strings.Repeat(" ", longRun)) || strings.Contains(text, "\t\t\t\t") ||
+				strings.IndexFunc(text, blank) >= 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// exactDiff draws the change of a file sign by sign: its name, then the lines with
+// their numbers.
+func exactDiff(v tool.DiffView, width int) []style.Line {
 	added, removed := 0, 0
 	hunks := v.Hunks
 	if len(hunks) == 0 && v.New != v.Old {
