@@ -1,6 +1,6 @@
 module github.com/hew-agent/hew/tools
 
-go 1.26.0
+go 1.26.6
 
 tool (
 	github.com/alecthomas/go-check-sumtype/cmd/go-check-sumtype
@@ -10,9 +10,12 @@ tool (
 	mvdan.cc/gofumpt
 )
 
+require charm.land/catwalk v0.52.1
+
 require (
 	github.com/BurntSushi/toml v1.4.1-0.20240526193622-a339e1f7089c // indirect
 	github.com/alecthomas/go-check-sumtype v0.3.1 // indirect
+	github.com/charmbracelet/x/etag v0.2.0 // indirect
 	github.com/kisielk/errcheck v1.30.0 // indirect
 	golang.org/x/exp/typeparams v0.0.0-20231108232855-2478ac86f678 // indirect
 	golang.org/x/mod v0.42.0 // indirect

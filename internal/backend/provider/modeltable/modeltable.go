@@ -1,20 +1,41 @@
 // Package modeltable knows models and endpoints of other makers, from a catalogue that the binary holds.
 //
-// The catalogue is a library's: its JSON is read on the first question, so that
-// a session with a Claude model does not pay for it.
+// The catalogue is a library's, cut to what hew asks for and compressed by
+// tools/modeltable; it is read on the first question, so that a session with a
+// Claude model does not pay for it.
 package modeltable
 
 import (
+	"bytes"
+	"compress/gzip"
+	_ "embed" // the catalogue
+	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
 	"sync"
 
-	"charm.land/catwalk/pkg/catwalk"
-	"charm.land/catwalk/pkg/embedded"
-
 	"github.com/hew-agent/hew/internal/backend/provider"
 )
+
+//go:generate sh -c "cd ../../../../tools && go run ./modeltable >../internal/backend/provider/modeltable/catalogue.json.gz"
+
+//go:embed catalogue.json.gz
+var catalogue []byte
+
+// maker and model are as tools/modeltable writes them.
+type maker struct {
+	ID, Name, URL, Key string
+	Compatible         bool
+	Models             []model
+}
+
+type model struct {
+	ID                     string
+	Window, Output         int
+	Thinks, Effort, Images bool
+	Price                  [4]float64 // in, out, and the two columns for caches
+}
 
 // Endpoint is where a maker or reseller serves its models.
 type Endpoint struct {
@@ -25,10 +46,18 @@ type Endpoint struct {
 	Compatible bool
 }
 
-var all = sync.OnceValue(func() map[string]catwalk.Provider {
-	out := map[string]catwalk.Provider{}
-	for _, p := range embedded.GetAll() {
-		out[string(p.ID)] = p
+var all = sync.OnceValue(func() map[string]maker {
+	out := map[string]maker{}
+	var list []maker
+	z, err := gzip.NewReader(bytes.NewReader(catalogue))
+	if err == nil {
+		err = json.NewDecoder(z).Decode(&list)
+	}
+	if err != nil {
+		panic("modeltable: the embedded catalogue: " + err.Error())
+	}
+	for _, p := range list {
+		out[p.ID] = p
 	}
 	return out
 })
@@ -42,14 +71,11 @@ func FindEndpoint(name string) (Endpoint, bool) {
 	if !ok {
 		return Endpoint{}, false
 	}
-	url := p.APIEndpoint
+	url := p.URL
 	if strings.Contains(url, "$") {
 		url = "" // an address that only the user knows
 	}
-	return Endpoint{
-		Name: p.Name, BaseURL: url, KeyVariable: strings.TrimPrefix(p.APIKey, "$"),
-		Compatible: p.Type == catwalk.TypeOpenAICompat || p.Type == catwalk.TypeOpenRouter || p.Type == catwalk.TypeOpenAI || p.Type == catwalk.TypeVercel,
-	}, true
+	return Endpoint{Name: p.Name, BaseURL: url, KeyVariable: strings.TrimPrefix(p.Key, "$"), Compatible: p.Compatible}, true
 }
 
 // FindModel finds a model of a provider. Its ID is "provider/model".
@@ -75,21 +101,19 @@ func Models(name string) []provider.Model {
 	return out
 }
 
-func modelOf(name string, m catwalk.Model) provider.Model {
-	output := int(m.DefaultMaxTokens)
+func modelOf(name string, m model) provider.Model {
 	return provider.Model{
-		ID: name + "/" + m.ID, Window: int(m.ContextWindow), MaxOutput: output, DefaultOutput: output,
-		Thinks: m.CanReason, Adaptive: m.CanReason, Effort: m.CanReason && len(m.ReasoningLevels) > 0, Images: m.SupportsImages, Known: true,
-		Price: price(m),
+		ID: name + "/" + m.ID, Window: m.Window, MaxOutput: m.Output, DefaultOutput: m.Output,
+		Thinks: m.Thinks, Adaptive: m.Thinks, Effort: m.Effort, Images: m.Images, Known: true, Price: price(m.Price),
 	}
 }
 
 // price reads the catalogue's figures. Its two columns for caches are filled in
 // differently from maker to maker: what is dearer than fresh input is a write,
 // the cheaper one a read; without a figure, cached input costs what fresh does.
-func price(m catwalk.Model) provider.Price {
-	p := provider.Price{Input: m.CostPer1MIn, Output: m.CostPer1MOut, CacheRead: m.CostPer1MIn, CacheWrite: m.CostPer1MIn, CacheWrite1h: m.CostPer1MIn}
-	for _, c := range []float64{m.CostPer1MInCached, m.CostPer1MOutCached} {
+func price(f [4]float64) provider.Price {
+	p := provider.Price{Input: f[0], Output: f[1], CacheRead: f[0], CacheWrite: f[0], CacheWrite1h: f[0]}
+	for _, c := range f[2:] {
 		if c > p.Input && c < 3*p.Input {
 			p.CacheWrite, p.CacheWrite1h = c, c
 		}
