@@ -17,6 +17,7 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/tidwall/gjson"
 
@@ -207,20 +208,36 @@ func user(text string) any {
 	return map[string]any{"type": "user", "message": map[string]any{"role": "user", "content": text}}
 }
 
-// wait waits for the end and returns the exit code, -1 for a signal.
+// wait waits for the end and returns the exit code, -1 for a signal. A hang is
+// patience without a new line and without a new request: a run may rightly wait
+// longer in all, for the retries of many faults on a busy machine.
 func (h *hew) wait() int {
 	h.w.t.Helper()
-	if err := until(func() bool {
+	ended, came := false, -1
+	var err error
+	for err == nil && !ended {
+		err = until(func() bool {
+			select {
+			case <-h.ended:
+				ended = true
+				return true
+			default:
+			}
+			now := len(h.output()) + len(h.w.model.Requests())
+			more := now > came
+			came = max(came, now)
+			return more
+		})
+	}
+	if err != nil {
+		_ = h.cmd.Process.Signal(syscall.SIGQUIT) // Go answers with the stacks, on stderr
 		select {
 		case <-h.ended:
-			return true
-		default:
-			return false
+		case <-time.After(patience / 6):
+			_ = h.cmd.Process.Kill()
+			<-h.ended
 		}
-	}); err != nil {
-		_ = h.cmd.Process.Kill()
-		<-h.ended
-		h.w.t.Fatalf("hew %v does not end; so far:\n%s\nstderr: %s\nprocesses: %v", h.cmd.Args[1:], strings.Join(h.output(), ""), h.stderr.String(), h.w.children())
+		h.w.t.Fatalf("hew %v does nothing for "+patience.String()+" and does not end; so far:\n%s\nstderr: %s\nprocesses: %v", h.cmd.Args[1:], strings.Join(h.output(), ""), h.stderr.String(), h.w.children())
 	}
 	var ee *exec.ExitError
 	switch {
