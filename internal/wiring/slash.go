@@ -113,7 +113,7 @@ func (b *build) clear(open context.Context) func(context.Context, string, func(e
 // renew opens a session in the place of the one there is. What was fixed for
 // the old one (instructions, the state of the repository) is read again.
 func (b *build) renew(ctx context.Context, title string) error {
-	id := session.NewID()
+	old, id := b.id, session.NewID()
 	var log *session.Log
 	if !b.o.NoPersist && !b.unkept {
 		var err error
@@ -145,6 +145,11 @@ func (b *build) renew(ctx context.Context, title string) error {
 	}
 	var cfg engine.Config
 	b.prompt(&cfg)
+	if b.noted != nil && log != nil {
+		if err := errors.Join(b.noted.Cleared(old), log.Sync()); err != nil {
+			return err
+		}
+	}
 	if feature.Classifier && b.judge != nil {
 		b.said.Reset()
 	}

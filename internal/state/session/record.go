@@ -129,6 +129,18 @@ func (w *Writer) Command(c event.CommandRan) error {
 	return w.system("local_command", text, level, w.chain.last, func(*entry) {})
 }
 
+// cleared is the subtype of the entry with which a conversation begins that took
+// the place of another one in the same process.
+const cleared = "cleared"
+
+// Cleared begins the file of a conversation that nobody has spoken in yet, so
+// that going on with the newest session does not lead to the one before it, old.
+func (w *Writer) Cleared(old string) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.system(cleared, "The conversation was cleared; the one before it is session "+old, string(event.Info), "", func(e *entry) { e.opt("clearedFrom", old) })
+}
+
 // Source is a file whose text is part of a context message.
 type Source struct {
 	Path string `json:"path"`

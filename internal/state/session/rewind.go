@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hew-agent/hew/internal/backend/plain"
 	"github.com/hew-agent/hew/internal/event"
 	"github.com/hew-agent/hew/internal/msg"
 )
@@ -50,8 +51,19 @@ func (c *Conversation) Point(name string) (Point, error) {
 	case 1:
 		return found[0], nil
 	}
-	return Point{}, fmt.Errorf("%d prompts of session %s begin with %q; give more of the id", len(found), c.ID, name)
+	var list strings.Builder
+	for i, p := range found {
+		if i == maxCandidates {
+			fmt.Fprintf(&list, "\n  and %d more", len(found)-i)
+			break
+		}
+		fmt.Fprintf(&list, "\n  %s  %s", p.ID, plain.Line(plain.Cut(p.Text, maxCandidateText)))
+	}
+	return Point{}, fmt.Errorf("the ids of %d prompts of session %s begin with %q; give more of one:%s", len(found), c.ID, name, list.String())
 }
+
+// maxCandidates and maxCandidateText, in bytes, bound what an error lists.
+const maxCandidates, maxCandidateText = 10, 60
 
 // before is the newest prompt that stays when p is undone, "" when none does.
 func (c *Conversation) before(p Point) string {

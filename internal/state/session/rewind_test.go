@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/hew-agent/hew/internal/event"
@@ -88,5 +89,25 @@ func TestRewindBehindACompaction(t *testing.T) {
 	c, _ = r.load()
 	if len(c.Messages) != 1 || c.Messages[0].Text() != "sum" {
 		t.Fatalf("%v", shape(c.Messages))
+	}
+}
+
+// TestPointOfMany: the beginning of several ids is no place to go back to; the
+// error names the candidates.
+func TestPointOfMany(t *testing.T) {
+	r := newRig(t)
+	one, two := r.prompt("the first\x1b[2J"), r.prompt("the second")
+	c, _ := r.load()
+	_, err := c.Point("0000000")
+	if err == nil || strings.ContainsRune(err.Error(), 0x1b) {
+		t.Fatalf("%v", err)
+	}
+	for _, want := range []string{one.ID, two.ID, "the first", "the second"} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: no %s in it", err, want)
+		}
+	}
+	if p, err := c.Point(two.ID[:8]); err != nil || p.ID != two.ID {
+		t.Errorf("%v, %v", p, err)
 	}
 }
