@@ -99,7 +99,6 @@ func (e *echo) take(ev input.Event) bool {
 			e.full.Resize(ev.Width, ev.Height)
 		}
 	case input.Resumed:
-		e.inline.Restart()
 		say("resumed")
 	case input.Ended:
 		_ = os.WriteFile(filepath.Join(os.Getenv("HOME"), "ended"), []byte("ended\n"), 0o600)

@@ -70,10 +70,6 @@ func (f *Full) Live(live frame.Frame) error {
 
 // Resize says that the window has another size, or that its content is unknown.
 func (f *Full) Resize(width, height int) {
-	if width == f.width && height == f.height {
-		f.p.Restart()
-		return
-	}
 	f.width, f.height = width, height
 	f.p.Resize(width, height)
 }

@@ -36,19 +36,18 @@ func (p *Full) Look(c term.Caps, t Theme) {
 	p.caps, p.ink = c, newInk(t, c)
 }
 
-// Resize says that the terminal has another size.
+// Resize says that the terminal has another size, or with the same one that
+// what is on the screen is not known.
 func (p *Full) Resize(width, height int) {
 	p.width, p.height = max(width, 1), max(height, 1)
 	p.rows = nil
 }
 
-// Restart forgets what is on the screen: another program wrote to it.
-func (p *Full) Restart() {
-	p.Resize(p.screen.Size())
-}
-
 // Draw shows a frame; what is higher than the window is cut at the bottom.
 func (p *Full) Draw(f frame.Frame) error {
+	if p.screen.Parted() {
+		p.rows = nil
+	}
 	var b strings.Builder
 	known := p.rows != nil
 	next := make([]drawn, p.height)

@@ -28,6 +28,8 @@ type Screen interface {
 	Size() (width, height int)
 	// Parting is kept for the moment when the terminal is given back.
 	Parting(s string)
+	// Parted tells whether that moment was since the last call.
+	Parted() bool
 }
 
 // Inline paints below what the shell printed. Finished lines go into the
@@ -42,7 +44,7 @@ type Inline struct {
 	live          []drawn
 	row, col      int // the cursor, in the live region
 	shown         bool
-	moved         bool // the terminal has another width than live was drawn for
+	moved         bool // live may lie elsewhere than it was painted, or is to be painted anew
 }
 
 // NewInline paints on a screen whose cursor stands at the start of a line.
@@ -82,10 +84,10 @@ func safeLine(l style.Line) style.Line {
 	return out
 }
 
-// Resize says that the terminal has another size. The next Live brings a frame
-// for it.
+// Resize says that the terminal has another size, or with the same one that the
+// live region is to be painted whole. The next Live brings a frame for it.
 func (p *Inline) Resize(width, height int) {
-	p.moved = p.moved || width != p.width
+	p.moved = true
 	p.width, p.height = max(width, 1), max(height, 1)
 }
 
@@ -96,6 +98,7 @@ func (p *Inline) Live(f frame.Frame) error {
 	if w, h := p.screen.Size(); w != p.width || h != p.height {
 		return nil
 	}
+	p.restart()
 	return p.flush(f)
 }
 
@@ -263,15 +266,20 @@ func (p *Inline) parting() string {
 	return s
 }
 
-// Restart forgets the live region: another program wrote to the terminal.
-func (p *Inline) Restart() {
-	p.live, p.row, p.col, p.moved, p.shown = nil, 0, 0, false, true
-	p.width, p.height = p.screen.Size()
+// restart forgets the live region when another program had the terminal: it was
+// erased before, and the cursor stands at the start of a line.
+func (p *Inline) restart() {
+	if p.screen.Parted() {
+		p.live, p.row, p.col, p.moved, p.shown = nil, 0, 0, false, true
+	}
 }
 
 // Close prints what is still to print, and erases the live region.
 func (p *Inline) Close() error {
-	p.width, p.height = p.screen.Size()
+	if w, h := p.screen.Size(); w != p.width || h != p.height {
+		p.Resize(w, h)
+	}
+	p.restart()
 	if err := p.flush(frame.Frame{Cursor: true}); err != nil {
 		return err
 	}

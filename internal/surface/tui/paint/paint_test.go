@@ -22,6 +22,7 @@ type screen struct {
 	sent          strings.Builder
 	writes        int
 	parting       string
+	parted        bool
 }
 
 func newScreen(t *testing.T, width, height int) *screen {
@@ -37,6 +38,12 @@ func (s *screen) Write(p []byte) (int, error) {
 func (s *screen) Size() (width, height int) { return s.width, s.height }
 
 func (s *screen) Parting(p string) { s.parting = p }
+
+func (s *screen) Parted() bool {
+	was := s.parted
+	s.parted = false
+	return was
+}
 
 func (s *screen) resize(width, height int) {
 	s.width, s.height = width, height
@@ -167,9 +174,13 @@ func TestInlineParting(t *testing.T) {
 	p.Commit(lines("done"))
 	live(t, p, 1, 1, "1", "2", "3")
 	_, _ = s.emu.Write([]byte(s.parting + "$ fg\r\n"))
-	p.Restart()
+	s.parted = true
+	p.Resize(20, 6)
 	live(t, p, 1, 1, "1", "2", "3")
 	s.shows("done", "$ fg", "1", "2", "3")
+	p.Resize(20, 6)
+	live(t, p, 0, 1, "1", "2")
+	s.shows("done", "$ fg", "1", "2")
 }
 
 // Whatever is committed stands on the terminal once and in order, with the last

@@ -51,6 +51,9 @@ func (p *Plain) Resize(width, _ int) { p.width = max(width, 1) }
 // Live says what is new in a frame. A line that differs in its digits only, such
 // as a clock, is not new. The line of the cursor is what is being typed.
 func (p *Plain) Live(f frame.Frame) error {
+	if p.screen.Parted() {
+		p.typed, p.said = "", nil // another program wrote
+	}
 	said := map[string]bool{}
 	input := ""
 	for i, l := range f.Lines {
@@ -102,9 +105,6 @@ func (p *Plain) typing(now string) {
 	}
 	p.typed = now
 }
-
-// Restart forgets what stands on the current line: another program wrote.
-func (p *Plain) Restart() { p.typed, p.said = "", nil }
 
 // Close ends the line.
 func (p *Plain) Close() error {

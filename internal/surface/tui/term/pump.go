@@ -109,6 +109,7 @@ func (t *Term) signal(kind sigKind) []input.Event {
 	case sigGo:
 		t.mu.Lock()
 		lent := t.reader == nil
+		t.parted = true // also where it was stopped without being asked
 		t.mu.Unlock()
 		if lent { // it belongs to another program, which got the signal too
 			return nil

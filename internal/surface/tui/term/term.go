@@ -54,6 +54,7 @@ type Term struct {
 	note   note
 	titled bool
 	adieu  string // what erases the live region
+	parted bool   // somebody else had the terminal since Parted was asked
 	away   bool   // the modes are put back: stopped, or lent to another program
 	closed bool
 	reader cancelreader.CancelReader
@@ -136,6 +137,16 @@ func (t *Term) Parting(s string) {
 	t.adieu = s
 }
 
+// Parted tells whether somebody else had the terminal since the last call: what
+// a painter knows of the screen is no longer true.
+func (t *Term) Parted() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	was := t.parted
+	t.parted = false
+	return was
+}
+
 // emit writes control sequences, of which a lost one harms nobody.
 func (t *Term) emit(s string) {
 	if s != "" {
@@ -178,7 +189,7 @@ func (t *Term) leave() error {
 	if t.away || t.saved == nil {
 		return nil
 	}
-	t.away = true
+	t.away, t.parted = true, true
 	t.emit(t.adieu)
 	t.adieu = ""
 	t.emit(t.on.leave())
