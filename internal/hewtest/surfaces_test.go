@@ -46,6 +46,7 @@ var ways = []struct {
 	{"stream-json both ways", byHost},
 	{"Go SDK", inProcess},
 	{"editor", byEditor},
+	{"WebSocket", bySocket},
 }
 
 func byFormat(format string) func(*testing.T, *world, string) {
