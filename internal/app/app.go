@@ -104,6 +104,7 @@ func commands() []command {
 		{"mcp", "add|list|get|remove|approve|login|serve|…", "show and change MCP servers, log in to them; or be one", runMCP, true},
 		{"acp", "[options]", "be an agent for an editor that speaks the Agent Client Protocol, on standard input and output", serveACP, true},
 		{"serve", "[--listen ADDRESS] [--read-only] [options]", "show sessions to browsers and programs, on this machine or, with TLS and a password, on others", runServe, true},
+		{"attach", "URL [--session ID | --cwd DIR] [-p PROMPT]", "work in a session that hew serve has on another machine; without -p list its sessions", runAttach, false},
 		{"plugin", "install|list|update|validate|marketplace|…", "install plugins and marketplaces, switch them, check one; alone it shows more", runPlugin, false},
 		{"sandbox", "status [--json]|run -- COMMAND", "say what this machine can confine commands with, or run one confined", runSandbox, true},
 		{"auto-mode", "defaults|config", "print the rules of auto mode's classifier: hew's own, or those in force here", runAutoMode, false},

@@ -68,7 +68,7 @@ func (c command) page() string {
 func longHelp() map[string]string {
 	return map[string]string{
 		"sessions": sessionsUsage, "permissions": permissionsUsage, "hooks": hooksUsage, "memory": memoryUsage, "mcp": mcpUsage,
-		"context": contextUsage, "rewind": rewindLong, "acp": acpLong, "serve": serveLong, "auth": authLong,
+		"context": contextUsage, "rewind": rewindLong, "acp": acpLong, "serve": serveLong, "attach": attachLong, "auth": authLong,
 	}
 }
 

@@ -8,7 +8,7 @@ func commandGroup(name string) string {
 		return commandGroups()[1]
 	case "permissions", "trust", "sandbox", "auto-mode":
 		return commandGroups()[2]
-	case "mcp", "acp", "serve", "plugin", "hooks", "team":
+	case "mcp", "acp", "serve", "attach", "plugin", "hooks", "team":
 		return commandGroups()[3]
 	case "demo", "tools", "models", "auth", "doctor":
 		return commandGroups()[0]
@@ -57,6 +57,21 @@ const serveLong = `hew serve - sessions in a browser, and for programs on a WebS
 
 Options of a run (--model, --permission-mode, --allowedTools, --settings, … in hew --help) hold for every session that is opened here.
 Closing the page stops nothing. Who signed in and who answered what is in hew/serve.log of the home. docs/serve.md has the protocol.
+`
+
+const attachLong = `hew attach - work in a session of hew serve, here or on another machine
+
+  hew attach URL                       list the sessions there
+  hew attach URL -p PROMPT             a new session there, in the folder of the server; print the answer
+      --cwd DIR                        in this folder of the server
+      --session ID                     in this session instead; while it works, the prompt steers it
+      --trust always|once|none         what a new folder that would run things by itself may do
+      --stream-json                    print the lines of the session as they come
+      --others-answer                  leave questions to other clients, instead of refusing them
+      --name TEXT                      how others and the audit log know this client
+      --ca F  --cert F  --key F        the authority of the server's certificate; one's own certificate
+
+URL is the link that hew serve prints, or its address when HEW_SERVE_PASSWORD or a certificate opens it.
 `
 
 const rewindLong = `hew rewind - take back what a session changed, what it said, or both

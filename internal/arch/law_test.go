@@ -105,7 +105,8 @@ var table = []pkg{
 	{"internal/surface/tui/dialog", surface, []string{"view", "tui/style", "tui/input", "tui/frame", "tui/markdown"}},
 	{"internal/surface/streamjson", surface, []string{"view"}},
 	{"internal/surface/acp", surface, []string{"view"}},
-	{"internal/surface/web", surface, []string{"view"}},
+	{"internal/surface/web", surface, []string{"view", "web/remote"}},
+	{"internal/surface/web/remote", surface, []string{"view"}},
 	{"internal/wiring", surface, nil},
 
 	{"internal/app", app, nil},

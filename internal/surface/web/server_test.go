@@ -295,5 +295,3 @@ func valid(t *testing.T, raw string) {
 func delta(text string) event.Event {
 	return event.Event{Body: event.Delta{Kind: event.DeltaText, Text: text}}
 }
-
-

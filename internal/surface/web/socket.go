@@ -125,7 +125,9 @@ func (c *client) serve(after string) {
 	c.begin(after)
 	m.clients[c] = true
 	m.mu.Unlock()
-	go func() { read <- c.read(ctx) }() // ends with the connection
+	// Reading ends with the connection: a context that ends would close it before
+	// the client is told why.
+	go func() { read <- c.read(context.WithoutCancel(ctx)) }()
 	err := c.write(ctx, read)
 	m.mu.Lock()
 	delete(m.clients, c)

@@ -75,9 +75,13 @@ func TestAnswersAtOnce(t *testing.T) {
 		var wg sync.WaitGroup
 		for _, s := range all {
 			wg.Go(func() {
-				s.next(func(v gjson.Result) bool { return v.Get("request_id").Str == q && v.Get("type").Str == "control_request" })
+				s.next(func(v gjson.Result) bool {
+					return v.Get("request_id").Str == q && v.Get("type").Str == "control_request"
+				})
 				s.say(allow(q))
-				s.next(func(v gjson.Result) bool { return v.Get("request_id").Str == q && v.Get("type").Str == "control_cancel_request" })
+				s.next(func(v gjson.Result) bool {
+					return v.Get("request_id").Str == q && v.Get("type").Str == "control_cancel_request"
+				})
 			})
 		}
 		wg.Wait()
