@@ -253,14 +253,13 @@ func (u *ui) enter() {
 	for _, n := range sortedNumbers(d.Images) {
 		said.Images = append(said.Images, d.Images[n])
 	}
-	if u.live == nil {
-		u.ed.Clear()
-		u.queued = append(u.queued, queuedPrompt{said: said})
-		return
-	}
 	u.note(d)
 	u.ed.Clear()
 	u.keepDraft()
+	if u.live == nil {
+		u.queued = append(u.queued, queuedPrompt{said: said}) // see attach
+		return
+	}
 	u.submit(said)
 }
 

@@ -337,10 +337,11 @@ func (u *ui) attach(l *Live) {
 	if l.StatusLine != nil {
 		go l.StatusLine(ctx, u.lineChanged, func(text string) { u.post(func() { u.lineText = text }) })
 	}
-	for _, q := range u.queued { // typed before the conversation was there
-		u.send(q.said)
-	}
+	early := u.queued // typed before the conversation was there
 	u.queued = nil
+	for _, q := range early {
+		u.submit(q.said)
+	}
 }
 
 // reset begins the screen anew: the conversation is another one now.
