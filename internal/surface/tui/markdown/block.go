@@ -281,7 +281,7 @@ func (p *parser) leafLine(c cursor) {
 // underlined makes a heading of a paragraph of one line above "===" or "---".
 func (p *parser) underlined(s string) bool {
 	l := &p.leaf
-	if l.kind != paragraph || l.lines != 1 || l.cont || s[0] != '=' && s[0] != '-' || strings.Trim(s, s[:1]) != "" {
+	if l.kind != paragraph || l.lines != 1 || l.cont || s == "-" || s[0] != '=' && s[0] != '-' || strings.Trim(s, s[:1]) != "" {
 		return false
 	}
 	if s[0] == '-' && strings.IndexByte(".:;,!?", l.raw[len(l.raw)-1]) >= 0 { // a sentence above a rule

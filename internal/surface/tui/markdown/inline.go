@@ -80,6 +80,9 @@ func trimOpen(s string) string {
 			t = t[:n]
 		}
 	}
+	if n := strings.LastIndexByte(t, 'h'); n >= 0 && len(t)-n >= 4 && strings.HasPrefix("https://", t[n:]) {
+		t = strings.TrimSuffix(t[:n], "<")
+	}
 	return t
 }
 

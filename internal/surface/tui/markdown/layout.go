@@ -58,16 +58,24 @@ func bars(in []container) style.Line {
 		}
 		b.WriteString(strings.Repeat(" ", c.cells))
 	}
-	return trim(style.Text(style.Rule, b.String()))
+	return bare(style.Text(style.Rule, b.String()))
 }
 
-// trim takes the white space at the end of a line of one span.
-func trim(l style.Line) style.Line {
-	s := strings.TrimRight(l.String(), " ")
-	if s == "" {
-		return nil
+// bare is a line without the blanks at its end.
+func bare(l style.Line) style.Line {
+	for n := len(l); n > 0; n = len(l) {
+		text := strings.TrimRight(l[n-1].Text, " ")
+		if text == l[n-1].Text {
+			break
+		}
+		last := l[n-1]
+		if l = l[: n-1 : n-1]; text != "" {
+			last.Text = text
+			l = append(l, last)
+			break
+		}
 	}
-	return style.Text(style.Rule, s)
+	return l
 }
 
 // prefix is what the containers draw in front of a piece's first line, and of
@@ -142,6 +150,10 @@ func (l *layout) prose(out []style.Line, p piece, width int) []style.Line {
 		if i == 0 {
 			lead = p.first
 		}
+		if len(r) == 0 {
+			out = append(out, bare(lead))
+			continue
+		}
 		out = append(out, style.WrapUnder(join(lead, r), width, p.rest)...)
 	}
 	return l.hold(out, p)
@@ -165,6 +177,10 @@ func (l *layout) code(out []style.Line, p piece, width int) []style.Line {
 		line, l.carry = l.carry, nil
 	}
 	s := p.text.String()
+	if strings.Trim(s, " ") == "" {
+		out = append(out, bare(line))
+		return l.hold(out, p)
+	}
 	hang := min(len(s)-len(strings.TrimLeft(s, " "))+2, width/3)
 	under := join(p.rest, style.Text(style.Plain, strings.Repeat(" ", codeIndent+hang)))
 	out = append(out, style.WrapUnder(join(line, p.text), width, under)...)

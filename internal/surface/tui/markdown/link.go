@@ -166,6 +166,9 @@ func (in *inline) assumeLink(b bracket) {
 		return
 	}
 	in.nodes[b.node].text = ""
+	if b.image {
+		in.nodes[b.node] = node{text: "image: ", marks: linked}
+	}
 	for j := b.node + 1; j < len(in.nodes); j++ {
 		in.nodes[j].marks |= linked
 	}
@@ -178,6 +181,11 @@ func (in *inline) nodesStart(b bracket) int { return b.at - len(in.nodes[b.node]
 func (in *inline) angle(i, from int) int {
 	s := in.s[i:]
 	end := strings.IndexByte(s, '>')
+	if end < 0 && in.tail && strings.HasPrefix(s, "<http") && !strings.ContainsAny(s, " \n\"") {
+		in.text(from, i)
+		in.nodes = append(in.nodes, node{text: s[1:], marks: linked})
+		return len(s)
+	}
 	if end < 2 || end > 2000 {
 		return 0
 	}

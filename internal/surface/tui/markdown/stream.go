@@ -141,7 +141,7 @@ func (p *parser) undecided(s string) bool {
 	}
 	if mark, ok := listMark(t); ok {
 		t = strings.TrimLeft(t[len(mark):], " \t")
-		return t == "" || len(t) < 4 && strings.Trim(t, "[] xX") == "" || len(t) < 3 && strings.Trim(t, "*_`~") == ""
+		return t == "" || len(t) < 5 && strings.Trim(t, "[] xX") == "" || len(t) < 3 && strings.Trim(t, "*_`~") == ""
 	}
 	return len(t) < 5 && strings.Trim(t, "0123456789.)") == ""
 }

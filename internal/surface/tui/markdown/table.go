@@ -237,7 +237,7 @@ func (l *layout) stacked(out []style.Line, p piece, width int) []style.Line {
 	first, under := p.first, join(p.rest, style.Text(style.Plain, "  "))
 	for i, r := range body {
 		if i > 0 || p.cont {
-			out = append(out, trim(p.rest))
+			out = append(out, bare(p.rest))
 		}
 		for j, c := range r {
 			line := first
