@@ -97,7 +97,7 @@ func (s sheet) prompt(p view.Prompt) []style.Line {
 
 func (s sheet) thought(t view.Thought) []style.Line {
 	if s.whole {
-		return spaced(indent(texts(style.Thought, t.Text, s.inner())))
+		return spaced(indent(markdown.Thinking(t.Text, s.inner(), 0)))
 	}
 	return spaced(indent([]style.Line{style.Text(style.Dim, "✻ thought").Cut(s.inner())}))
 }
@@ -140,7 +140,7 @@ func (s sheet) head(c view.Call, now time.Time) style.Line {
 func aside(c view.Call, now time.Time) string {
 	var parts []string
 	if d, ok := c.View.(tool.DiffView); ok {
-		parts = append(parts, markdown.Summary(d).String())
+		parts = append(parts, strings.TrimSpace(markdown.Counts(d).String()))
 	}
 	if t, ok := c.View.(tool.TerminalView); ok && t.ExitCode != 0 && c.Status != view.Refused {
 		parts = append(parts, fmt.Sprintf("exit %d", t.ExitCode))
@@ -174,7 +174,7 @@ func (s sheet) call(c view.Call) []style.Line {
 		}
 		body = folded(texts(style.Dim, strings.TrimSuffix(strings.TrimPrefix(text, "<tool_use_error>"), "</tool_use_error>"), s.inner()-2), most)
 	case c.View != nil && shows(c.View):
-		body = markdown.View(c.View, s.inner()-2, markdown.Options{Max: most})
+		body = markdown.View(c.View, s.inner()-2, markdown.Options{Max: most, Bare: !s.whole})
 	case s.whole || c.View == nil && c.Act != tool.ActRead && c.Act != tool.ActSearch:
 		body = folded(texts(style.Dim, c.Text, s.inner()-2), most)
 	}

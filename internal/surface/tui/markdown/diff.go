@@ -20,8 +20,14 @@ func Summary(v tool.DiffView) style.Line {
 	case v.Created:
 		out = append(out, style.Span{Text: " new", Role: style.Dim})
 	case v.New == "" && v.Old != "":
-		out = append(out, style.Span{Text: " deleted", Role: style.Dim})
+		out = append(out, style.Span{Text: " all removed", Role: style.Dim})
 	}
+	return append(out, Counts(v)...)
+}
+
+// Counts says how many lines came and went, with a blank in front.
+func Counts(v tool.DiffView) style.Line {
+	var out style.Line
 	added, removed := 0, 0
 	for _, h := range hunks(v) {
 		for _, l := range h.Lines {
