@@ -144,7 +144,7 @@ func chop(l style.Line, width int) []style.Line {
 	at := 0
 	for _, s := range l {
 		for text := s.Text; text != ""; {
-			n, cells := piece(text, width-at)
+			n, cells, full := piece(text, width-at)
 			if n == 0 {
 				out = append(out, line)
 				lead := continued
@@ -152,14 +152,16 @@ func chop(l style.Line, width int) []style.Line {
 					lead = ""
 				}
 				line, at = style.Line{{Text: lead, Role: style.Rule}}, style.Width(lead)
-				if n, cells = piece(text, width-at); n == 0 { // wider than the whole line
+				if n, cells, full = piece(text, width-at); n == 0 { // wider than the whole line
 					c, _ := ansi.FirstGraphemeCluster(text, ansi.GraphemeWidth)
 					text = escaped(c) + text[len(c):]
 					continue
 				}
 			}
 			line = append(line, style.Span{Text: text[:n], Role: s.Role})
-			text, at = text[n:], at+cells
+			if text, at = text[n:], at+cells; full {
+				at = width
+			}
 		}
 	}
 	return append(out, line)
@@ -175,31 +177,31 @@ func escaped(c string) string {
 }
 
 // piece is how many bytes of s fit into room cells, and how many cells they
-// take; 0 when a line must end first.
-func piece(s string, room int) (n, cells int) {
+// take; 0 when a line must end first. full tells that it ends behind them.
+func piece(s string, room int) (n, cells int, full bool) {
 	if room <= 0 {
-		return 0, 0
+		return 0, 0, false
 	}
 	for n < len(s) && n < room && s[n] >= ' ' && s[n] < 0x7f {
 		n++
 	}
 	if n == len(s) {
-		return n, n
+		return n, n, false
 	}
-	if s[n] < 0x80 { // the line is full
+	if s[n] < 0x80 { // there is more than fits
 		if b := strings.LastIndexByte(s[:n], ' '); b > room*2/3 {
 			n = b + 1
 		}
-		return n, n
+		return n, n, true
 	}
 	if n > 1 { // a mark may stand on the last letter
-		return n - 1, n - 1
+		return n - 1, n - 1, false
 	}
 	c, cells := ansi.FirstGraphemeCluster(s, ansi.GraphemeWidth)
 	if cells > room {
-		return 0, 0
+		return 0, 0, false
 	}
-	return max(len(c), 1), cells
+	return max(len(c), 1), cells, false
 }
 
 // paragraph draws foreign text as prose, with its lines.

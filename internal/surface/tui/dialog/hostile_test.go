@@ -74,8 +74,8 @@ func hostile() []string {
 	return []string{
 		"", "x", "plain text", "\x1b[2J\x1b[31mred\x1b[0m", "\x1b]52;c;aGk=\x07copied\x1b]0;title\x1b\\", "over\rwritten\r\n\b\b", "a\tb\tc\n\n\n\n\n\nd",
 		"\u202eevil\u2066x\u2069 \u200b\u200c\u200d\ufeff\u2060", "\u009b31m\u0085\u2028\u2029", "日本語の文字と👩\u200d💻🇩🇪❤\ufe0f", "e" + strings.Repeat("\u0301", 300),
-		"שלום עולם \u05bf العربية", "\xff\xfe\x80 broken", "\U000e0041\U000e0042tag", strings.Repeat("wide日", 200), strings.Repeat(" ", 900) + "tail",
-		strings.Repeat("\u1100\u1161\u11a8", 40), "\u0e33\u0e33\u0e33ำำ", strings.Repeat("line\n", 200), "‹› | ⟨9 spaces⟩", "\u3164\u2800\u115f", "🏳\ufe0f\u200d🌈" + strings.Repeat("\u200d🌈", 50),
+		"שלום עולם \u05bf العربية", "\xff\xfe\x80 broken", "\U000e0041\U000e0042tag", strings.Repeat("wide日", 80), strings.Repeat(" ", 300) + "tail",
+		strings.Repeat("\u1100\u1161\u11a8", 40), "\u0e33\u0e33\u0e33ำำ", strings.Repeat("line\n", 50), "‹› | ⟨9 spaces⟩", "\u3164\u2800\u115f", "🏳\ufe0f\u200d🌈" + strings.Repeat("\u200d🌈", 50),
 	}
 }
 

@@ -155,12 +155,31 @@ func (p *Permission) extra(ev input.Press, again bool) bool {
 		if i := p.option(yesSession); i >= 0 && p.mode() != "" && !again {
 			p.jump(i)
 		}
+	case "left", "right":
+		if p.choice.opts[p.choice.at].id != yesAlways {
+			return false
+		}
+		p.elsewhere(ev.Key == "right")
 	case "ctrl+e":
 		p.pager = &Pager{Title: "Why this is asked", Lines: p.trace}
 	default:
 		return false
 	}
 	return true
+}
+
+// elsewhere names the next file, or the one before, for what is granted for good.
+func (p *Permission) elsewhere(next bool) {
+	files := []string{"localSettings", "projectSettings", "userSettings"}
+	by := len(files) - 1
+	if next {
+		by = 1
+	}
+	for i := range p.grants {
+		if g := &p.grants[i]; lasting(*g) {
+			g.Destination = files[(max(0, slices.Index(files, g.Destination))+by)%len(files)]
+		}
+	}
 }
 
 func (p *Permission) option(id string) int {

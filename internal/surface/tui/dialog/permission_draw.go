@@ -97,11 +97,10 @@ func (p *Permission) block(width, height int) {
 
 // hints names the keys that work now.
 func (p *Permission) hints() []string {
-	tab := "tab comments"
 	if p.choice.opts[p.choice.at].id == yesAlways {
-		tab = "tab edits the rule"
+		return []string{"enter takes it", "tab edits the rule", "←→ another file", "ctrl+e explains", "esc stops"}
 	}
-	return []string{"enter takes it", tab, "ctrl+e explains", "esc stops"}
+	return []string{"enter takes it", "tab comments", "ctrl+e explains", "esc stops"}
 }
 
 // trace draws the whole decision, step by step, and the call as it was sent.

@@ -2,6 +2,7 @@ package dialog
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"testing"
 	"time"
@@ -93,6 +94,8 @@ func TestPermissionAnswers(t *testing.T) {
 		Type: "addRules", Behavior: "allow", Destination: "localSettings",
 		Rules: []event.Rule{{Tool: "Bash", Content: "git push x"}, {Tool: "Bash", Content: "make test"}},
 	}}
+	user := cloned(q.Suggestions)
+	user[0].Destination = "userSettings"
 	mode := []event.Suggestion{{Type: "setMode", Mode: "acceptEdits", Destination: "session"}}
 	stop := event.Answer{Behavior: tool.Deny, Interrupt: true}
 	for _, c := range []struct {
@@ -107,6 +110,7 @@ func TestPermissionAnswers(t *testing.T) {
 		{"always", q, "down j enter", event.Answer{Behavior: tool.Allow, Updates: q.Suggestions}},
 		{"edited", q, "down down tab left backspace x enter enter enter", event.Answer{Behavior: tool.Allow, Updates: edited}},
 		{"bad rule", q, "down down tab backspace enter esc enter", event.Answer{Behavior: tool.Allow, Updates: q.Suggestions}},
+		{"for all projects", q, "down down left enter", event.Answer{Behavior: tool.Allow, Updates: user}},
 		{"instead", q, "4 n o enter", event.Answer{Behavior: tool.Deny, Message: "no"}},
 		{"instead without words", q, "4 enter 5", stop},
 		{"stop", q, "5", stop},
@@ -205,6 +209,44 @@ func TestTypedAheadIsNoAnswer(t *testing.T) {
 	press(p, c, "1")
 	if !p.Done() {
 		t.Error("a key does not answer any more")
+	}
+}
+
+// Whatever comes in at whatever time: a yes is a single key that was pressed when
+// keys counted and all that would run had been on the screen.
+func TestNothingElseIsAYes(t *testing.T) {
+	for seed := range uint64(300) {
+		r := rand.New(rand.NewPCG(seed, 36))
+		c := newClock()
+		p := NewPermission(command(strings.Repeat("make test\n", r.IntN(40))+"rm x"), c.options())
+		var last string
+		var at time.Time
+		seen := false
+		for range 200 {
+			s := sizes[r.IntN(2)]
+			p.Draw(s[0], s[1])
+			c.pass(time.Duration(r.IntN(700)) * time.Millisecond)
+			seen = seen || p.page.top+p.page.room >= p.page.about
+			key := []string{"1", "enter", "down", "pgdown", "end", "y", "space", "k", "G"}[r.IntN(9)]
+			ready := !c.t.Before(p.Ready())
+			if r.IntN(5) == 0 {
+				key = "paste"
+				p.Handle(input.Paste{Text: "1\ny\n"})
+			} else {
+				p.Handle(input.Press{Key: key, Text: map[string]string{"1": "1", "y": "y"}[key]})
+			}
+			held := key == last && c.t.Sub(at) < repeat
+			if key != "paste" {
+				last, at = key, c.t
+			}
+			if !p.Done() {
+				continue
+			}
+			if p.Answer().Behavior == tool.Allow && (!ready || !seen || held || key != "1" && key != "enter") {
+				t.Fatalf("seed %d: %s answered yes: ready %v, seen %v, held %v", seed, key, ready, seen, held)
+			}
+			break
+		}
 	}
 }
 
