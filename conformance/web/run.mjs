@@ -1,4 +1,4 @@
-// node run.mjs --bin HEW [--only substring[,substring]] [--fast] [--list] [--shots DIR]
+// node run.mjs --bin HEW [--only substring[,substring]] [--fast] [--list] [--show] [--shots DIR]
 // Drives the page of `HEW serve` with the machine's Chromium. Checks of stage*.mjs play the server themselves, the others run the
 // binary against the scripted model. Last line: "N passed, N failed". Exit code 0 only when nothing failed.
 import fs from 'node:fs'
@@ -65,6 +65,7 @@ async function one(c) {
   } catch (e) {
     failure = e
   }
+  if (failure && flag('show')) for (const context of ctx.contexts) for (const page of context.pages()) console.log(`     ${page.url()}\n${await page.locator('main').innerText().catch(() => '')}`)
   for (const context of ctx.contexts) await context.close().catch(() => {})
   await ctx.cleanup?.()
   const ms = Date.now() - began

@@ -65,6 +65,12 @@ function checkPage(page: string | undefined): void {
   if (page && page !== PAGE_NAME) app.patch({ stale: true })
 }
 
+// nearby is a path as it is called inside of the open conversation's folder.
+export function nearby(path: string): string {
+  const cwd = app.get().open?.talk.get().cwd
+  return cwd && path.startsWith(`${cwd}/`) ? path.slice(cwd.length + 1) : path
+}
+
 export const goTo = (id: string) => {
   location.hash = id ? `#/s/${encodeURIComponent(id)}` : '#/'
 }

@@ -10,6 +10,7 @@ export interface Waiting {
 
 export interface Talk {
   id: string
+  cwd: string
   // items are finished; the first stands at place `before` of all
   items: Item[]
   before: number
@@ -35,13 +36,13 @@ export const still: Run = { busy: false, began_ms: 0, turn: 0, tokens: 0, waits:
 
 export function fresh(id: string): Talk {
   return {
-    id, items: [], before: 0, live: [], todo: [], tasks: [], run: still, window: { used: 0, size: 0 }, questions: [],
+    id, cwd: '', items: [], before: 0, live: [], todo: [], tasks: [], run: still, window: { used: 0, size: 0 }, questions: [],
     state: '', mode: 'default', model: '', cost: 0, known: false, waiting: [], closed: undefined, problem: undefined,
   }
 }
 
 export function hello(t: Talk, h: Hello): Talk {
-  return { ...t, mode: h.mode || t.mode, model: h.model || t.model, state: h.session.state ?? t.state }
+  return { ...t, cwd: h.session.cwd ?? t.cwd, mode: h.mode || t.mode, model: h.model || t.model, state: h.session.state ?? t.state }
 }
 
 export function apply(t: Talk, m: ServerMessage): Talk {

@@ -89,7 +89,7 @@ export const checks = {
     assert.deepEqual(found.forms, ['composer'])
     assert.deepEqual(found.handlers, [])
     assert.ok(found.images.every((o) => o === origin), String(found.images))
-    assert.deepEqual([...new Set(found.links.filter((l) => !l.startsWith(origin)))].sort(), ['http://evil.example/p.png', 'https://good.example/', 'mailto:a@b.example'])
+    assert.deepEqual([...new Set(found.links.filter((l) => !l.startsWith(origin)))].sort(), ['http://evil.example/', 'http://evil.example/p.png', 'https://good.example/', 'mailto:a@b.example'])
     assert.notEqual(found.shown, 'none')
     assert.match(found.path, /\\u202egnp\.exe\\u0007/)
     assert.equal(found.svg, 0)

@@ -23,10 +23,10 @@ interface Cost {
 
 export function ContextPicture({ conversation }: { conversation: Conversation }) {
   const usage = useLoad(() => conversation.read<Usage>('context'), [conversation])
-  const cost = useLoad(() => conversation.read<Cost>('cost'), [conversation])
+  const cost = useLoad(() => conversation.read<Cost & { session?: Cost }>('cost').then((c) => c.session ?? c), [conversation])
   const u = usage.value
   const size = u?.maxTokens || 1
-  const parts = (u?.categories ?? []).filter((c) => c.kind !== 'free' && c.tokens > 0).sort((a, b) => b.tokens - a.tokens)
+  const parts = (u?.categories ?? []).filter((c) => c.kind !== 'free' && c.tokens > 0).map((c) => ({ ...c, name: c.name.replace(/_/g, ' ') })).sort((a, b) => b.tokens - a.tokens)
   return (
     <Dialog title="What fills the window" wide>
       <Waiting of={usage} />

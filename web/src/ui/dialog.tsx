@@ -9,17 +9,23 @@ export const closeDialog = () => app.patch({ dialog: '' })
 
 export function Dialog({ title, children, wide }: { title: string; children: ComponentChildren; wide?: boolean }) {
   const box = useRef<HTMLDialogElement>(null)
+  // A dialog that gives way to the next one closes, too; that is not the person's wish to leave.
+  const gone = useRef(false)
   useEffect(() => {
     const el = box.current
+    gone.current = false
     if (el && !el.open) el.showModal()
-    return () => el?.close()
+    return () => {
+      gone.current = true
+      el?.close()
+    }
   }, [])
   return (
     <dialog
       ref={box}
       class={wide ? 'wide' : ''}
       aria-label={title}
-      onClose={closeDialog}
+      onClose={() => gone.current || closeDialog()}
       onClick={(e) => {
         if (e.target === box.current) closeDialog()
       }}

@@ -1,6 +1,7 @@
 // A change of a file, in one column or side by side.
 
 import { useState } from 'preact/hooks'
+import { nearby } from '../app'
 import { kept, Store, useStore } from '../store'
 import { counts, rows, whole, type DiffRow, type Side } from '../text/diff'
 import { languageOf } from '../text/highlight'
@@ -24,7 +25,7 @@ export function Diff({ view }: { view: Extract<View, { kind: 'diff' }> }) {
   return (
     <figure class="diff">
       <figcaption>
-        <span class="path" dir="ltr">{line(view.path)}</span>
+        <span class="path" dir="ltr" title={line(view.path)}>{line(nearby(view.path))}</span>
         {view.created ? <span class="tag">new</span> : null}
         <span class="tally" aria-label={`${added} lines added, ${removed} removed`}>
           <b class="plus">+{added}</b> <b class="minus">−{removed}</b>

@@ -198,14 +198,14 @@ const reasons: Record<string, string> = {
 
 function EndingView({ item }: { item: Ending }) {
   const good = item.reason === 'completed'
-  const parts = [duration(item.took_ms), item.tokens ? `${tokens(item.tokens)} tokens` : '', item.cost_usd > 0 ? money(item.cost_usd) : ''].filter(Boolean)
+  const parts = [duration(item.took_ms), item.tokens ? `${tokens(item.tokens)} ${item.tokens === 1 ? 'token' : 'tokens'}` : '', item.cost_usd > 0 ? money(item.cost_usd) : ''].filter(Boolean)
   return (
     <div class={good ? 'end' : 'end bad'}>
       <p>
         <span>{reasons[item.reason] ?? line(item.reason.replace(/_/g, ' '))}</span>
         {parts.map((p) => <span key={p}>{p}</span>)}
       </p>
-      {item.detail && !good ? <p class="detail" dir="auto">{tame(item.detail)}</p> : null}
+      {item.detail && !good && reasons[item.reason] !== 'Interrupted' ? <p class="detail" dir="auto">{tame(item.detail)}</p> : null}
       {(item.signals ?? []).map((s, i) => (
         <p key={i} class="line warning">
           <b>Notice</b> {tame(s.detail)}

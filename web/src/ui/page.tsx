@@ -76,7 +76,7 @@ function Top({ conversation }: { conversation: Conversation }) {
         <h1>{title}</h1>
         <p class="faint" dir="ltr">
           {line(folder(row?.cwd ?? '', home))}
-          {row?.branch ? ` · ${line(row.branch)}` : ''}
+          {row?.branch && row.branch !== 'HEAD' ? ` · ${line(row.branch)}` : ''}
         </p>
       </div>
       <button type="button" class="quiet details-only" aria-label="Details" title="Details (Alt+D)" onClick={() => app.patch({ panel: 'details' })}>

@@ -6,6 +6,7 @@ import type { Conversation } from '../conversation'
 import { say } from '../say'
 import { plural } from '../text/format'
 import { line } from '../text/visible'
+import { nearby } from '../app'
 import { closeDialog, Dialog, useLoad, Waiting } from './dialog'
 
 interface Point {
@@ -81,13 +82,13 @@ function Preview({ conversation, to, back }: { conversation: Conversation; to: P
         <section class="steps" aria-label="What happens to files">
           <Waiting of={plan} />
           {plan.value ? <p class="faint">{steps.length ? plural(steps.length, 'file') : 'No file changes.'}</p> : null}
-          {(plan.value?.plan?.lost ?? []).map((l, i) => <p key={i} class="line warning"><b>Cannot come back</b> <code>{line(l.path)}</code> {line(l.why)}</p>)}
+          {(plan.value?.plan?.lost ?? []).map((l, i) => <p key={i} class="line warning"><b>Cannot come back</b> <code>{line(nearby(l.path))}</code> {line(l.why)}</p>)}
           {(plan.value?.plan?.notes ?? []).map((n, i) => <p key={i} class="line warning"><b>Not undone</b> {line(n)}</p>)}
           <ul>
             {steps.map((s, i) => (
               <li key={i} class={String(s.action)}>
-                <span class="tag">{line(String(s.action ?? 'change'))}</span> <code>{line(String(s.path ?? ''))}</code>
-                {Object.entries(s).filter(([k, v]) => k !== 'path' && k !== 'action' && v !== '' && v !== null && typeof v !== 'object').map(([k, v]) => <span key={k} class="faint">{` ${k.replace(/_/g, ' ')}: ${line(String(v))}`}</span>)}
+                <span class="tag">{line(String(s.action ?? 'change'))}</span> <code>{line(nearby(String(s.path ?? '')))}</code>
+                {Object.entries(s).filter(([k, v]) => !['path', 'action', 'kind'].includes(k) && v !== '' && v !== null && typeof v !== 'object').map(([k, v]) => <span key={k} class="faint">{` ${k.replace(/_/g, ' ')}: ${line(String(v))}`}</span>)}
               </li>
             ))}
           </ul>

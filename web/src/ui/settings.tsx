@@ -51,9 +51,9 @@ export function Settings({ conversation }: { conversation: Conversation }) {
 }
 
 function Rules({ conversation }: { conversation: Conversation }) {
-  const rules = useLoad(() => conversation.read<{ rules?: Rule[] | null }>('rules'), [conversation])
+  const rules = useLoad(() => conversation.read<{ rules?: Rule[] | null; state?: { rules?: Rule[] | null } }>('rules'), [conversation])
   const mode = useStore(conversation.talk, (t) => t.mode)
-  const list = rules.value?.rules ?? []
+  const list = rules.value?.rules ?? rules.value?.state?.rules ?? []
   return (
     <>
       <p class="faint">The mode is {line(mode)}. A rule that denies holds in every mode.</p>

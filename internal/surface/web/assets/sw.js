@@ -1,6 +1,6 @@
 // The page's own files are at hand without the network, so that the installed app can say that hew serve is away. Nothing of a
 // conversation is ever kept here.
-const name = 'hew-321679b24bde0cad'
+const name = 'hew-478566660f4efa92'
 const files = ['/', '/app.js', '/app.css', '/icon.svg', '/manifest.webmanifest']
 
 self.addEventListener('install', (e) => {
