@@ -188,8 +188,11 @@ func (b *build) openService(name string, s service) (provider.Provider, error) {
 	}
 	c.Auth = func(ctx context.Context, rejected string) (endpoint.Auth, error) { return b.serviceKey(ctx, name, s) }
 	c.Fix = map[provider.Class]string{
-		provider.Auth: fix, provider.Forbidden: fix, provider.Connection: "Is " + name + " running? Check " + s.address,
+		provider.Auth: fix, provider.Forbidden: fix, provider.Connection: "Check the network and " + s.address,
 		provider.Timeout: "Check the network and " + s.address, provider.Protocol: "Check " + s.address,
+	}
+	if s.Local {
+		c.Fix[provider.Connection] = "Is " + name + " running? Check " + s.address
 	}
 	switch s.API {
 	case "chat", "responses":

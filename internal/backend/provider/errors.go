@@ -2,6 +2,7 @@ package provider
 
 import (
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -78,7 +79,7 @@ func (e *Error) Error() string {
 		a = e.advice()
 	}
 	if a != "" {
-		s += ". " + a
+		s = strings.TrimSuffix(s, ".") + ". " + a
 	}
 	return "API Error: " + s
 }

@@ -149,6 +149,7 @@ func (r *run) block(rep *reply, p provider.BlockDone) {
 	if t, ok := p.Block.(*msg.Text); ok && t.Text == "" {
 		return
 	}
+	r.show(rep, false) // two that were open at once end one after the other
 	info := rep.info
 	info.Block = len(rep.blocks)
 	info.Usage = rep.usage

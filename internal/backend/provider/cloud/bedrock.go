@@ -88,6 +88,10 @@ func newBedrockDialect(e Env, region string) *bedrock {
 		"region":  "Region " + region + " may not have this model: set AWS_REGION, or name an inference profile in ANTHROPIC_MODEL",
 		"access":  "Ask for access to the model in the Bedrock console of " + region + ", and for the right bedrock:InvokeModelWithResponseStream",
 	}
+	if e.Get("AWS_BEARER_TOKEN_BEDROCK") != "" {
+		d.fixes["wrong"] = "Check AWS_BEARER_TOKEN_BEDROCK; such keys expire"
+		d.fixes["expired"] = d.fixes["wrong"]
+	}
 	return d
 }
 
@@ -222,7 +226,7 @@ func (d *bedrock) Classify(status int, h http.Header, body []byte, now time.Time
 		e.Class, e.Fix = provider.Auth, d.fixes["expired"]
 	case has("signature expired", "signature not yet current"):
 		e.Class, e.Fix = provider.Auth, d.fixes["clock"]
-	case name == "UnrecognizedClientException" || name == "InvalidSignatureException" || has("security token included in the request is invalid", "signature we calculated"):
+	case status == http.StatusUnauthorized || name == "UnrecognizedClientException" || name == "InvalidSignatureException" || has("security token included in the request is invalid", "signature we calculated"):
 		e.Class, e.Fix = provider.Auth, d.fixes["wrong"]
 	case has("model identifier is invalid", "on-demand throughput", "model id", "could not resolve the foundation model") || name == "ResourceNotFoundException":
 		e.Class, e.ModelUnknown, e.Fix = provider.NotFound, true, d.fixes["region"]

@@ -43,6 +43,9 @@ func errorText(body []byte) (kind, message string) {
 		return "", ""
 	}
 	v := gjson.ParseBytes(body)
+	if v.IsArray() { // Google's streams put their one error into a list
+		v = v.Get("0")
+	}
 	switch e := v.Get("error"); {
 	case e.IsObject():
 		return e.Get("type").String(), e.Get("message").String()
@@ -63,6 +66,9 @@ func eventError(v gjson.Result, requestID string) *provider.Error {
 	e := &provider.Error{RequestID: requestID}
 	e.Type, e.Message = errorText([]byte(v.Raw))
 	e.Status = statusOf(e.Type)
+	if n := v.Get("error.code").Int(); n >= 400 && n < 600 { // of gateways, whose types are others
+		e.Status = int(n)
+	}
 	if e.Message == "" {
 		e.Message = "the stream reported an error"
 	}

@@ -17,7 +17,7 @@ func (d *Decoder) Whole(body []byte) error {
 		return protocolError("an answer that is not JSON: " + snippet(body))
 	}
 	switch kind := v.Get("type").Str; {
-	case kind == "error":
+	case kind == "error", kind != "message" && v.Get("error").Exists():
 		return eventError(v, d.c.RequestID)
 	case kind != "message" || !v.Get("content").IsArray():
 		return protocolError("an answer that is not a message: " + snippet(body))

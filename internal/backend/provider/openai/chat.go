@@ -214,7 +214,7 @@ func (d *chat) Classify(status int, h http.Header, body []byte, now time.Time) *
 
 // Reply reads chunks.
 func (d *chat) Reply(c messages.Config, r *provider.Request, _ string) endpoint.Reply {
-	x := &chatReply{c: c, r: r, b: messages.NewBuilder(c), names: namesOf(r.Tools), losses: d.losses, used: map[string]bool{}}
+	x := &chatReply{c: c, r: r, b: messages.NewBuilder(c), names: namesOf(r.Tools), losses: d.losses, used: taken(r)}
 	split := messages.NewSplitter(x.event)
 	return endpoint.Reply{
 		Feed: split.Feed, Whole: x.whole, Ended: x.b.Ended,

@@ -26,7 +26,7 @@ type chatReply struct {
 	counted bool
 	reason  string
 	calls   []*openCall
-	used    map[string]bool // ids of this reply
+	used    map[string]bool // ids of calls, of this reply and before
 	text    strings.Builder
 	thought int
 	written int
@@ -183,7 +183,21 @@ func (x *chatReply) known(index gjson.Result, id, name string) *openCall {
 	return nil
 }
 
-// fresh is an id that no other call of the reply has.
+// taken are the ids of the calls that a request holds: some servers begin anew
+// with each reply, and other APIs refuse an id that stands twice.
+func taken(r *provider.Request) map[string]bool {
+	out := map[string]bool{}
+	for _, m := range r.Messages {
+		for _, b := range m.Blocks {
+			if u, ok := b.(*msg.ToolUse); ok {
+				out[u.ID] = true
+			}
+		}
+	}
+	return out
+}
+
+// fresh is an id that no other call of the conversation has.
 func (x *chatReply) fresh(id string) string {
 	if id == "" {
 		id = "call_" + x.id
