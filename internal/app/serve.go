@@ -35,7 +35,13 @@ func readServing(args []string) (s serving, rest []string, err error) {
 	switches := map[string]*bool{"--read-only": &s.readOnly, "--no-open": &s.noOpen, "--hash-password": &s.hash}
 	values := map[string]func(string) error{
 		"--listen": set(&s.listen), "--password-file": set(&s.password), "--tls-cert": set(&s.cert), "--tls-key": set(&s.key), "--client-ca": set(&s.clients),
-		"--host": func(v string) error { s.hosts = append(s.hosts, strings.ToLower(v)); return nil },
+		"--host": func(v string) error {
+			if v == "" || strings.ContainsFunc(v, foreignToHosts) {
+				return &usageError{fmt.Sprintf("--host takes a name or an address without a port, not %q", plain.Line(v))}
+			}
+			s.hosts = append(s.hosts, strings.ToLower(v))
+			return nil
+		},
 		"--idle": func(v string) error {
 			d, err := time.ParseDuration(v)
 			if err != nil || d <= 0 {
@@ -67,6 +73,10 @@ func readServing(args []string) (s serving, rest []string, err error) {
 		}
 	}
 	return s, rest, nil
+}
+
+func foreignToHosts(r rune) bool {
+	return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '-' && r != '.' && r != ':'
 }
 
 func set(to *string) func(string) error {

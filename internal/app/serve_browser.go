@@ -7,9 +7,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"strings"
 
-	"github.com/hew-agent/hew/internal/backend/search"
+	"github.com/hew-agent/hew/internal/backend/fsys"
 )
 
 var errNoBrowser = errors.New("there is none here; open the link above")
@@ -55,9 +54,12 @@ func browserOpener(e Env) ([]string, error) {
 	if e.getenv("DISPLAY") == "" && e.getenv("WAYLAND_DISPLAY") == "" {
 		return nil, nil
 	}
-	p := search.FindProgram("xdg-open", e.getenv("PATH"), e.Dir)
-	if p == "" || !strings.HasPrefix(p, "/") {
-		return nil, errNoBrowser
+	for _, dir := range filepath.SplitList(e.getenv("PATH")) {
+		p := filepath.Join(dir, "xdg-open")
+		st, err := os.Stat(p)
+		if err == nil && filepath.IsAbs(dir) && !fsys.Within(e.Dir, p) && st.Mode().IsRegular() && st.Mode()&0o111 != 0 {
+			return []string{p}, nil // not one that the folder has brought
+		}
 	}
-	return []string{p}, nil
+	return nil, errNoBrowser
 }
