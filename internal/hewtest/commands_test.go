@@ -290,7 +290,7 @@ func proc(ts *testscript.TestScript, name string) *process {
 }
 
 // await NAME REGEXP waits until the output of a process matches; await -file
-// FILE REGEXP until a file does.
+// FILE REGEXP until a file does, the first one if FILE is a pattern.
 func cmdAwait(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) < 2 || neg {
 		ts.Fatalf("usage: await NAME REGEXP | await -file FILE REGEXP")
@@ -298,7 +298,14 @@ func cmdAwait(ts *testscript.TestScript, neg bool, args []string) {
 	read := func() string { return proc(ts, args[0]).text() }
 	if args[0] == "-file" {
 		file := ts.MkAbs(args[1])
-		read = func() string { data, _ := os.ReadFile(file); return string(data) }
+		read = func() string {
+			found, _ := filepath.Glob(file) // of a literal name: itself
+			if len(found) == 0 {
+				return ""
+			}
+			data, _ := os.ReadFile(found[0])
+			return string(data)
+		}
 	}
 	re, err := regexp.Compile("(?m)" + args[len(args)-1])
 	ts.Check(err)

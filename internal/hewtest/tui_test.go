@@ -20,7 +20,7 @@ import (
 
 const (
 	screenPatience = 10 * time.Second
-	usageTUI       = "usage: tui start|again|run|type|key|send|paste|resize|wait|gone|screen|scrollback|raw|mark|bytes|cursor|svg|signal|stopped|restored|hangup|end …"
+	usageTUI       = "usage: tui start|again|run|type|key|send|paste|resize|wait|gone|screen|scrollback|raw|mark|bytes|cursor|svg|signal|stopped|restored|hangup|quit|end …"
 )
 
 // tui VERB … is a person at hew's terminal; docs/testing.md lists the verbs.
@@ -74,6 +74,7 @@ func tuiActs() map[string]tuiAct {
 			wait(ts, r, "its modes are not restored", func() bool { return r.Restored() == nil })
 		},
 		"hangup": func(ts *testscript.TestScript, r *robot.Robot, _ []string) { ts.Check(r.Hangup()) },
+		"quit":   tuiQuit,
 		"end":    tuiEnd,
 	}
 }
@@ -245,7 +246,7 @@ func tuiGolden(ts *testscript.TestScript, r *robot.Robot, name string) {
 			lines[i] = old[i]
 		}
 	}
-	ts.Check(rewrite(on(ts).area, ts.Name(), name, strings.Join(lines, "\n")+"\n"))
+	ts.Check(rewrite(on(ts).area, ts.Name(), filepath.Base(name), strings.Join(lines, "\n")+"\n"))
 }
 
 // settled is a screen that stayed the same for a while.
@@ -385,14 +386,32 @@ func tuiCursor(ts *testscript.TestScript, r *robot.Robot, args []string) {
 
 func tuiSignal(ts *testscript.TestScript, r *robot.Robot, args []string) {
 	numbers := map[string]syscall.Signal{
-		"KILL": syscall.SIGKILL, "TERM": syscall.SIGTERM, "INT": syscall.SIGINT, "HUP": syscall.SIGHUP, "TSTP": syscall.SIGTSTP,
+		"KILL": syscall.SIGKILL, "TERM": syscall.SIGTERM, "INT": syscall.SIGINT, "HUP": syscall.SIGHUP, "QUIT": syscall.SIGQUIT, "TSTP": syscall.SIGTSTP,
 		"STOP": syscall.SIGSTOP, "CONT": syscall.SIGCONT, "WINCH": syscall.SIGWINCH,
 	}
 	s, ok := numbers[strings.Join(args, " ")]
 	if !ok {
-		ts.Fatalf("usage: tui signal KILL|TERM|INT|HUP|TSTP|STOP|CONT|WINCH")
+		ts.Fatalf("usage: tui signal KILL|TERM|INT|HUP|QUIT|TSTP|STOP|CONT|WINCH")
 	}
 	ts.Check(r.Signal(s))
+}
+
+// tuiQuit presses Ctrl+C until hew ends, whatever it is doing.
+func tuiQuit(ts *testscript.TestScript, r *robot.Robot, _ []string) {
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for range 60 {
+		if err := r.Key("ctrl+c"); err != nil {
+			break
+		}
+		select {
+		case <-r.Done():
+			tuiEnd(ts, r, nil)
+			return
+		case <-tick.C:
+		}
+	}
+	tuiEnd(ts, r, nil)
 }
 
 // tuiEnd waits for the program's end with an exit code, 128+N for a signal, and

@@ -169,10 +169,20 @@ func (r *Robot) set(m ansi.Mode) bool {
 // Resize gives the window another size, in cells.
 func (r *Robot) Resize(width, height int) error {
 	r.mu.Lock()
+	r.lift(height)
 	r.width, r.height = width, height
 	r.emu.Resize(width, height)
 	r.mu.Unlock()
 	return r.setSize()
+}
+
+// lift moves the lines above the cursor into the scrollback, as far as a lower
+// window has no room for them. Terminals do so; the virtual one cuts the bottom.
+func (r *Robot) lift(height int) {
+	at := r.emu.CursorPosition()
+	if n := at.Y - height + 1; n > 0 && !r.emu.IsAltScreen() {
+		_, _ = fmt.Fprintf(r.emu, "\x1b[%d;1H%s\x1b[%d;%dH", r.height, strings.Repeat("\n", n), height, at.X+1)
+	}
 }
 
 // Screen is the text of the window, without blanks and lines that are empty at the end.
@@ -283,8 +293,15 @@ func (r *Robot) Code() int {
 	return ee.ExitCode()
 }
 
-// Restored says what a program left changed about the terminal, nil for nothing.
+// Restored says what a program left changed about the terminal, nil for nothing,
+// and for a terminal that is gone.
 func (r *Robot) Restored() error {
+	r.mu.Lock()
+	hung := r.hung
+	r.mu.Unlock()
+	if hung {
+		return nil
+	}
 	now, err := term.GetState(r.near.Fd())
 	if err != nil {
 		return fmt.Errorf("read the terminal's modes: %w", err)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode"
 
 	"github.com/hew-agent/hew/internal/surface/tui/frame"
 	"github.com/hew-agent/hew/internal/surface/tui/style"
@@ -15,7 +16,7 @@ import (
 type Plain struct {
 	screen Screen
 	width  int
-	said   map[string]bool // lines of the last frame, without their numbers
+	said   map[string]bool // lines of the last frame, by their letters
 	typed  string          // what stands on the current line
 	out    strings.Builder
 }
@@ -48,8 +49,8 @@ func (p *Plain) say(s string) {
 // Resize says that the terminal has another size.
 func (p *Plain) Resize(width, _ int) { p.width = max(width, 1) }
 
-// Live says what is new in a frame. A line that differs in its digits only, such
-// as a clock, is not new. The line of the cursor is what is being typed.
+// Live says what is new in a frame. A line whose letters are the same, such as a
+// clock or a sign that turns, is not new. The line of the cursor is what is being typed.
 func (p *Plain) Live(f frame.Frame) error {
 	if p.screen.Parted() {
 		p.typed, p.said = "", nil // another program wrote
@@ -62,7 +63,7 @@ func (p *Plain) Live(f frame.Frame) error {
 			input = Safe(l.String())
 			continue
 		}
-		key := strings.Map(withoutDigits, text)
+		key := strings.Map(letters, text)
 		if text != "" && !p.said[key] && !said[key] {
 			p.say(text)
 		}
@@ -81,11 +82,11 @@ func (p *Plain) Live(f frame.Frame) error {
 	return nil
 }
 
-func withoutDigits(r rune) rune {
-	if r >= '0' && r <= '9' {
-		return '0'
+func letters(r rune) rune {
+	if unicode.IsLetter(r) {
+		return r
 	}
-	return r
+	return -1
 }
 
 // typing brings the current line to what is being typed now.
