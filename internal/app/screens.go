@@ -11,6 +11,7 @@ import (
 
 	slash "github.com/hew-agent/hew/internal/core/command"
 	"github.com/hew-agent/hew/internal/surface/tui"
+	"github.com/hew-agent/hew/internal/surface/tui/dialog"
 	"github.com/hew-agent/hew/internal/wiring"
 )
 
@@ -357,7 +358,7 @@ func (t *terminal) contextScreen(_ context.Context, args string) (*tui.Screen, t
 	r := t.conv().Context()
 	s := &tui.Screen{Title: "Context", Text: r.Markdown(args)}
 	for _, src := range r.Sources {
-		s.Meter = append(s.Meter, tui.Share{Name: strings.ReplaceAll(src.Name, "_", " "), Tokens: src.Tokens})
+		s.Meter = append(s.Meter, dialog.Share{Name: strings.ReplaceAll(src.Name, "_", " "), Tokens: src.Tokens})
 	}
 	s.Whole = r.Window
 	return s, tui.Result{}, nil

@@ -2,7 +2,6 @@ package tui
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
 	"github.com/hew-agent/hew/internal/backend/plain"
@@ -113,7 +112,7 @@ func page(t Screen) *dialog.Pager {
 	return &dialog.Pager{Title: t.Title, Lines: func(width int) []style.Line {
 		var out []style.Line
 		if t.Meter != nil {
-			out = append(meter(t, width), nil)
+			out = append(dialog.Meter(t.Meter, t.Whole, width), nil)
 		}
 		return append(out, markdown.Render(t.Text, width)...)
 	}}
@@ -221,16 +220,13 @@ func (v *sheetView) Draw(width, height int) frame.Frame {
 	if len(v.lists) == 1 {
 		return v.now().Draw(width, height)
 	}
-	l := style.Line{{Text: " "}}
+	names := make([]string, len(v.screen.Tabs))
 	for i, t := range v.screen.Tabs {
-		role := style.Dim
-		if i == v.tab {
-			role = style.Selected
-		}
-		l = append(l, style.Span{Text: " " + t.Title + " ", Role: role}, style.Span{Text: " "})
+		names[i] = t.Title
 	}
+	l := dialog.TabLine(names, v.tab, width)
 	if width > 60 {
-		l = append(l, style.Span{Text: " tab switches", Role: style.Dim})
+		l = append(l, style.Span{Text: "tab switches", Role: style.Dim})
 	}
 	return frame.Stack(frame.Frame{Lines: []style.Line{l.Cut(width)}}, v.now().Draw(width, height-1))
 }
@@ -389,42 +385,6 @@ func (u *ui) atRest(work func(ctx context.Context) (Result, error)) {
 			u.result(r)
 		})
 	})
-}
-
-// meter is a picture of what fills a whole: a row of cells for each share.
-func meter(t Screen, width int) []style.Line {
-	cells := max(10, min(60, width-4))
-	rows := 3
-	total := cells * rows
-	roles := []style.Role{style.Accent, style.Keyword, style.String, style.Number, style.Function, style.Type, style.Link, style.Heading, style.Warning}
-	var flat style.Line
-	used := 0
-	for i, s := range t.Meter {
-		n := s.Tokens * total / max(1, t.Whole)
-		if n == 0 && s.Tokens > 0 {
-			n = 1
-		}
-		n = min(n, total-used)
-		used += n
-		for range n {
-			flat = append(flat, style.Span{Text: "■", Role: roles[i%len(roles)]})
-		}
-	}
-	for range total - used {
-		flat = append(flat, style.Span{Text: "□", Role: style.Dim})
-	}
-	var out []style.Line
-	for r := range rows {
-		out = append(out, append(style.Line{{Text: "  "}}, flat[r*cells:(r+1)*cells]...))
-	}
-	l := style.Line{{Text: "  "}}
-	for i, s := range t.Meter {
-		if s.Tokens == 0 {
-			continue
-		}
-		l = append(l, style.Span{Text: "■ ", Role: roles[i%len(roles)]}, style.Span{Text: fmt.Sprintf("%s %s   ", s.Name, count(s.Tokens)), Role: style.Dim})
-	}
-	return append(append(out, nil), style.Wrap(l, width)...)
 }
 
 // sayPlain prints a remark of hew's own, with its line breaks.

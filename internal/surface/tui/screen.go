@@ -1,6 +1,10 @@
 package tui
 
-import "context"
+import (
+	"context"
+
+	"github.com/hew-agent/hew/internal/surface/tui/dialog"
+)
 
 // Screen is what a command shows on a screen of its own: a list whose rows can
 // be looked at and acted on, or several of them as tabs. It is data, made by
@@ -15,7 +19,7 @@ type Screen struct {
 	// Text is a Markdown page instead of rows, with a picture of shares of Whole
 	// above it when Meter has some.
 	Text  string
-	Meter []Share
+	Meter []dialog.Share
 	Whole int
 	// Reload makes the screen anew after an action. Optional.
 	Reload func(ctx context.Context) (Screen, error)
@@ -23,12 +27,6 @@ type Screen struct {
 	Actions []Action
 	// Chosen is the index of the row that is selected first.
 	Chosen int
-}
-
-// Share is a part of a whole, in tokens.
-type Share struct {
-	Name   string
-	Tokens int
 }
 
 // Row is one line of a Screen.

@@ -36,7 +36,7 @@ func NewForm(f event.Form, o Options) *Form {
 		leave: func() { d.end("cancel", nil) }, foot: d.hints,
 	}
 	if f.Mode == "url" {
-		d.choice.opts = []option{{id: formSend, label: "Open this address"}, {id: formDeny, label: "No"}}
+		d.choice.opts = []option{{id: formSend, label: "Yes, I visit this address"}, {id: formDeny, label: "No"}}
 		d.before = func(int, int) { d.choice.opts[0].blocked = !d.page.body }
 		return d
 	}
@@ -56,7 +56,7 @@ func NewForm(f event.Form, o Options) *Form {
 	return d
 }
 
-// Answer is the answer, once Done. Accepting an address means to open it.
+// Answer is the answer, once Done. Accepting an address means that the person goes there.
 func (d *Form) Answer() event.FormAnswer { return d.answer }
 
 func (d *Form) end(action string, content map[string]any) {
@@ -70,8 +70,16 @@ func (d *Form) text(width int) (lines []style.Line, about int) {
 	lines = paragraph(style.Plain, d.f.Message, width)
 	if d.f.Mode == "url" {
 		lines = append(lines, nil)
-		lines = append(lines, exact(d.f.URL, "", style.Link, width)...)
-		return lines, len(lines)
+		for _, l := range exact(d.f.URL, "", style.Link, width) {
+			for i := range l {
+				if signs(d.f.URL) == d.f.URL {
+					l[i].Link = d.f.URL // what hides something is not to be clicked
+				}
+			}
+			lines = append(lines, l)
+		}
+		about = len(lines)
+		return append(lines, paragraph(style.Dim, "hew opens no browser: go there yourself.", width)...), about
 	}
 	return lines, 0
 }

@@ -63,10 +63,6 @@ func TestGenericPictures(t *testing.T) {
 		}, "right right"},
 		"field":        {func() frame.Widget { return NewField(Field{Label: "Name", Value: strings.Repeat("日本語 ", 30)}) }, "left left"},
 		"field-secret": {func() frame.Widget { return NewField(Field{Label: "Key", Secret: true, Value: "sk-secret"}) }, ""},
-		"tabs": {func() frame.Widget {
-			l := sessions()
-			return &Tabs{Names: []string{"Allow", "Ask", "Deny", "Folders", "A very long name of a tab"}, Widgets: []frame.Widget{NewList(l, 0), NewList(l, 0), NewList(l, 0), NewList(l, 0), NewList(List{Title: "Last"}, 0)}}
-		}, "shift+tab"},
 		"meter": {func() frame.Widget {
 			return &Pager{Title: "Context", Lines: func(width int) []style.Line { return Meter(shares, 200000, width) }}
 		}, ""},
@@ -286,20 +282,14 @@ func TestFirstRun(t *testing.T) {
 	}
 }
 
-func TestTabsTurn(t *testing.T) {
-	l := sessions()
-	w := &Tabs{Names: []string{"a", "b"}, Widgets: []frame.Widget{NewList(l, 0), &Pager{Lines: func(int) []style.Line { return numbered1(3) }}}}
-	k := newClock()
+func TestTabLine(t *testing.T) {
+	names := []string{"Allow", "Ask", "Deny", "Folders", "A very long name of a tab"}
 	for _, c := range []struct {
-		key string
-		at  int
-	}{{"tab", 1}, {"tab", 0}, {"right", 1}, {"shift+tab", 0}} {
-		if press(w, k, c.key); w.At != c.at {
-			t.Errorf("%s: %d", c.key, w.At)
+		at, width int
+		want      string
+	}{{0, 80, " Allow   Ask   Deny   Folders   A very long name of a tab"}, {4, 40, "‹Folders   A very long name of a tab"}, {4, 10, "‹A very l…"}, {1, 12, "‹Ask   Deny…"}} {
+		if got := strings.TrimRight(TabLine(names, c.at, c.width).String(), " "); got != c.want {
+			t.Errorf("%d at %d: %q", c.at, c.width, got)
 		}
-	}
-	press(w, k, "esc")
-	if !w.Done() {
-		t.Error("esc does not leave")
 	}
 }

@@ -45,7 +45,6 @@ func everywhere(s string, c *clock) []frame.Widget {
 		NewTrust(s, []Group{{s, []string{s, s}}}, o), NewApproval(Server{Name: s, Command: s, Env: []string{s}, File: s}, o),
 		NewOffer([]string{s}, o), NewConfirm(s, s, s, o), NewList(list, 0), NewList(List{Title: "e", Empty: s}, 0),
 		&Pager{Title: s, Lines: lines}, NewField(Field{Label: s, Value: s}),
-		&Tabs{Names: []string{s, s}, Widgets: []frame.Widget{NewList(list, 1), NewList(list, 1)}},
 		NewFirstRun(FirstRunConfig{Found: s, Themes: []string{s}, Sample: lines}, o),
 		&Pager{Title: "m", Lines: func(width int) []style.Line { return Meter([]Share{{s, 3}, {s, 4}}, 9, width) }},
 	}

@@ -9,10 +9,10 @@ import (
 	"github.com/hew-agent/hew/internal/surface/tui/style"
 )
 
-// Share is a part of a whole, such as what tools take of the context window.
+// Share is a part of a whole, in tokens, such as what tools take of the window.
 type Share struct {
 	Name   string
-	Amount int
+	Tokens int
 }
 
 // Meter is a picture of what fills a whole: cells in the colours of the shares,
@@ -20,7 +20,7 @@ type Share struct {
 func Meter(shares []Share, whole, width int) []style.Line {
 	sum := 0
 	for _, s := range shares {
-		sum += max(0, s.Amount)
+		sum += max(0, s.Tokens)
 	}
 	whole = max(whole, sum, 1)
 	cols := max(1, min(width-4, 80))
@@ -76,16 +76,16 @@ func spread(shares []Share, whole, cells int) []int {
 	var rests []rest
 	exact := 0
 	for i, s := range shares {
-		if s.Amount <= 0 {
+		if s.Tokens <= 0 {
 			continue
 		}
-		exact += s.Amount
-		out[i] = s.Amount * cells / whole
+		exact += s.Tokens
+		out[i] = s.Tokens * cells / whole
 		if out[i] == 0 {
 			out[i] = 1
 			continue
 		}
-		rests = append(rests, rest{i, s.Amount * cells % whole})
+		rests = append(rests, rest{i, s.Tokens * cells % whole})
 	}
 	slices.SortStableFunc(rests, func(a, b rest) int { return cmp.Compare(b.of, a.of) })
 	want := min(cells, (exact*cells+whole-1)/whole)
@@ -105,14 +105,14 @@ func spread(shares []Share, whole, cells int) []int {
 func legend(shares []Share, whole, sum, width int) []style.Line {
 	var items []style.Line
 	for i, s := range append(slices.Clone(shares), Share{"free", whole - sum}) {
-		if s.Amount <= 0 && i < len(shares) {
+		if s.Tokens <= 0 && i < len(shares) {
 			continue
 		}
 		sign, role := "■ ", colour(i)
 		if i == len(shares) {
 			sign, role = "□ ", style.Dim
 		}
-		figures := fmt.Sprintf("%s %3d%%", thousands(s.Amount), s.Amount*100/whole)
+		figures := fmt.Sprintf("%s %3d%%", thousands(s.Tokens), s.Tokens*100/whole)
 		room := 30 - style.Width(figures)
 		items = append(items, style.Line{
 			{Text: sign, Role: role}, {Text: fmt.Sprintf("%-*s", room, label(s.Name, room))}, {Text: " " + figures, Role: style.Dim},

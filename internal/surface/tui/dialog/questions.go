@@ -250,7 +250,7 @@ func (d *Questions) tabs(width int) style.Line {
 	if len(d.items) != 1 {
 		names = append(names, "Review")
 	}
-	return tabLine(names, d.at, width)
+	return TabLine(names, d.at, width)
 }
 
 func (d *Questions) review(width int) ([]style.Line, int) {
