@@ -96,7 +96,16 @@ type edit struct {
 func edits(v tool.DiffView, most int) (out []edit, left int) {
 	before, after := newReader(v.Path, v.Old), newReader(v.Path, v.New)
 	end := 1
-	for _, h := range hunks(v) {
+	list := hunks(v)
+	if n := 0; most > 0 {
+		for _, h := range list {
+			n += len(h.Lines)
+		}
+		if n > most {
+			list = tight(list)
+		}
+	}
+	for _, h := range list {
 		if most > 0 && len(out) >= most {
 			left += len(h.Lines)
 			continue
@@ -107,14 +116,36 @@ func edits(v tool.DiffView, most int) (out []edit, left int) {
 		end = h.OldStart + h.OldLines
 		before.seek(h.OldStart)
 		after.seek(h.NewStart)
-		list := h.Lines
-		if room := most - len(out); most > 0 && room < len(list) {
-			left += len(list) - room
-			list = list[:room]
+		part := h.Lines
+		if room := most - len(out); most > 0 && room < len(part) {
+			left += len(part) - room
+			part = part[:room]
 		}
-		out = append(out, hunkEdits(h, list, before, after)...)
+		out = append(out, hunkEdits(h, part, before, after)...)
 	}
 	return out, left
+}
+
+// tight leaves one line of context around each change: where there is little
+// room, it is for what changed.
+func tight(list []tool.Hunk) []tool.Hunk {
+	out := make([]tool.Hunk, len(list))
+	for i, h := range list {
+		n := len(h.Lines)
+		from, to := 0, n
+		for from < n && (h.Lines[from] == "" || h.Lines[from][0] == ' ') {
+			from++
+		}
+		for to > from && (h.Lines[to-1] == "" || h.Lines[to-1][0] == ' ') {
+			to--
+		}
+		from, to = max(from-1, 0), min(to+1, n)
+		out[i] = tool.Hunk{
+			OldStart: h.OldStart + from, NewStart: h.NewStart + from, Lines: h.Lines[from:to],
+			OldLines: h.OldLines - from - (n - to), NewLines: h.NewLines - from - (n - to),
+		}
+	}
+	return out
 }
 
 func hunkEdits(h tool.Hunk, list []string, before, after *reader) []edit {

@@ -15,8 +15,16 @@ type Options struct {
 	// is counted in one further line.
 	Max int
 	// Bare leaves out what the line above the view says already: the path and
-	// the counts of a diff, the command of an output.
+	// the counts of a diff, the command of an output. Text is dim below it.
 	Bare bool
+}
+
+// said is the role of what programs say.
+func (o Options) said() style.Role {
+	if o.Bare {
+		return style.Dim
+	}
+	return style.Plain
 }
 
 // View draws what a tool shows, in lines of at most width cells.
@@ -24,7 +32,7 @@ func View(v tool.View, width int, o Options) []style.Line {
 	width = max(width, 10)
 	switch v := v.(type) {
 	case tool.TextView:
-		return head(v.Text, style.Plain, width, o.Max)
+		return head(v.Text, o.said(), width, o.Max)
 	case tool.DiffView:
 		return Diff(v, width, o)
 	case tool.TerminalView:
@@ -151,7 +159,7 @@ func terminal(v tool.TerminalView, width int, o Options) []style.Line {
 	if !o.Bare && v.Command != "" {
 		out = Command(v.Command, width, o.Max)
 	}
-	out = append(out, tail(v.Output, style.Plain, width, o.Max)...)
+	out = append(out, tail(v.Output, o.said(), width, o.Max)...)
 	if v.ExitCode != 0 {
 		out = append(out, style.Text(style.Failure, fmt.Sprintf("exit code %d", v.ExitCode)))
 	}
