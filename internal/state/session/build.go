@@ -33,12 +33,12 @@ func (l *loader) conversation() (*Conversation, error) {
 		return nil, err
 	}
 	way := t.walk(leaf)
-	onWay := make(map[int]bool, len(way))
+	onWay := make([]bool, len(t.recs))
 	for _, i := range way {
 		onWay[i] = true
 	}
 	b.keep = l.data != nil && b.share(way)
-	used := map[int]bool{}
+	used := make([]bool, len(t.recs))
 	for _, i := range way {
 		if used[i] || b.err != nil {
 			continue

@@ -311,6 +311,9 @@ func (l *loader) index(line rawLine) {
 		l.id = session
 	}
 	rec.kind = kindOf(kindName)
+	if at, ok := l.byID[rec.parent]; ok { // one copy of each id
+		rec.parent = l.recs[at].uuid
+	}
 	if rec.uuid == "" {
 		l.sideEntry(kindName, mode, lineRef{line.off, len(line.bytes)})
 		if kindName == typeEdit {

@@ -84,7 +84,7 @@ func (l *loader) mainIfAlone() {
 // history is every entry from the first on that led to the leaf, in the order
 // of the file: the stored parents are followed, over compactions too.
 func (t *tree) history() []int {
-	seen := map[int]bool{}
+	seen := make([]bool, len(t.recs))
 	var out []int
 	add := func(i int) {
 		if !seen[i] && !t.gone[i] {
@@ -98,7 +98,7 @@ func (t *tree) history() []int {
 		if t.recs[at].kind != kindAssistant {
 			continue
 		}
-		for _, k := range t.kids[at] { // results of parallel calls hang beside the way
+		for k := range t.kids.of(at) { // results of parallel calls hang beside the way
 			if t.recs[k].result {
 				add(k)
 			}
@@ -109,7 +109,7 @@ func (t *tree) history() []int {
 }
 
 // origin is the entry before i in time.
-func (t *tree) origin(i int, seen map[int]bool) int {
+func (t *tree) origin(i int, seen []bool) int {
 	r := t.recs[i]
 	if r.subtype != "compact_boundary" {
 		return t.up(i, seen)

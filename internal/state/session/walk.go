@@ -2,6 +2,7 @@ package session
 
 import (
 	"encoding/json"
+	"iter"
 	"slices"
 
 	"github.com/tidwall/gjson"
@@ -13,13 +14,13 @@ type tree struct {
 	*loader
 	parentOf map[int]int  // overrides by index in recs
 	gone     map[int]bool // retracted
-	kids     map[int][]int
+	kids     children
 	withheld []string
 }
 
 // newTree applies the entries that change the meaning of others.
 func (l *loader) newTree() (*tree, error) {
-	t := &tree{loader: l, parentOf: map[int]int{}, gone: map[int]bool{}, kids: map[int][]int{}}
+	t := &tree{loader: l, parentOf: map[int]int{}, gone: map[int]bool{}, kids: newChildren(len(l.recs))}
 	t.unfinished()
 	old := t.settled()
 	for i, r := range l.recs {
@@ -44,15 +45,37 @@ func (l *loader) newTree() (*tree, error) {
 			}
 		}
 	}
-	for i, r := range l.recs {
+	for i, r := range slices.Backward(l.recs) {
 		if r.sidechain {
 			continue
 		}
 		if at, ok := l.byID[or(r.source, r.parent)]; ok && at != i {
-			t.kids[at] = append(t.kids[at], i)
+			t.kids.before(at, i)
 		}
 	}
 	return t, nil
+}
+
+// children are the entries that hang on each entry, in two numbers an entry: a
+// session that nobody compacts has a million of them.
+type children struct{ first, next []int32 }
+
+func newChildren(n int) children { return children{make([]int32, n), make([]int32, n)} }
+
+// before puts the child i in front of those of at; numbers are from 1, 0 is none.
+func (c children) before(at, i int) {
+	c.next[i], c.first[at] = c.first[at], int32(i+1)
+}
+
+// of yields the children of at in their order.
+func (c children) of(at int) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for k := c.first[at]; k != 0; k = c.next[k-1] {
+			if !yield(int(k - 1)) {
+				return
+			}
+		}
+	}
 }
 
 // maxRelinked is how many compactions are relinked, each of which may walk the
@@ -219,7 +242,7 @@ func (t *tree) orphaned(i int) bool {
 }
 
 // up is the entry before i on the way to the root; -1 ends the way.
-func (t *tree) up(i int, seen map[int]bool) int {
+func (t *tree) up(i int, seen []bool) int {
 	at, ok := t.parentOf[i]
 	if !ok {
 		r := t.recs[i]
@@ -251,7 +274,7 @@ func (t *tree) up(i int, seen map[int]bool) int {
 // walk returns the way from the root to the leaf, retracted entries left out.
 func (t *tree) walk(leaf int) []int {
 	var out []int
-	seen := map[int]bool{}
+	seen := make([]bool, len(t.recs))
 	for at := leaf; at >= 0; at = t.up(at, seen) {
 		seen[at] = true
 		if !t.gone[at] {
@@ -272,7 +295,7 @@ type reply struct {
 // of their calls. Blocks that the way does not pass are taken in when a result
 // of the reply is on the way: with parallel calls the way leads through one
 // result, and what hangs beside it was part of the same turn.
-func (t *tree) reply(i int, onWay map[int]bool) reply {
+func (t *tree) reply(i int, onWay []bool) reply {
 	key := t.recs[i].reply
 	if key == "" {
 		return reply{blocks: []int{i}, results: t.results([]int{i})}
@@ -281,7 +304,7 @@ func (t *tree) reply(i int, onWay map[int]bool) reply {
 	seen := map[int]bool{i: true}
 	answered := false
 	for n := 0; n < len(group); n++ {
-		for _, k := range t.kids[group[n]] {
+		for k := range t.kids.of(group[n]) {
 			answered = answered || t.recs[k].result && onWay[k]
 			for _, b := range t.below(k, key) {
 				if !seen[b] {
@@ -311,7 +334,7 @@ func (t *tree) below(k int, key string) []int {
 		return nil
 	}
 	var out []int
-	for _, kk := range t.kids[k] {
+	for kk := range t.kids.of(k) {
 		if t.recs[kk].reply == key && !t.gone[kk] {
 			out = append(out, kk)
 		}
@@ -323,7 +346,7 @@ func (t *tree) below(k int, key string) []int {
 func (t *tree) results(blocks []int) []int {
 	var out []int
 	for _, b := range blocks {
-		for _, k := range t.kids[b] {
+		for k := range t.kids.of(b) {
 			if t.recs[k].result && !t.gone[k] {
 				out = append(out, k)
 			}
