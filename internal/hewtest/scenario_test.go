@@ -129,6 +129,13 @@ func setup(env *testscript.Env, area string, shipped func() (string, error)) err
 	env.Setenv("GOFLAGS", "-mod=mod")
 	env.Setenv("LANG", "C.UTF-8")
 	env.Setenv("GORACE", raceOptions)
+	// How long large transcripts are: what shows as well with less is shown with less.
+	env.Setenv("MANY", "200000")
+	env.Setenv("FEW", "30000")
+	if os.Getenv("HEW_RACE") == "all" {
+		env.Setenv("MANY", "1000000")
+		env.Setenv("FEW", "100000")
+	}
 	env.Setenv("ANTHROPIC_API_KEY", "test-key-0123456789")
 	env.Setenv("ANTHROPIC_BASE_URL", "http://127.0.0.1:9") // nothing listens there until a model starts
 	env.Setenv("ANTHROPIC_MODEL", "claude-sonnet-4-5")

@@ -257,8 +257,8 @@ func leaving(t *testing.T, newProvider Make) {
 // backpressure: while the consumer does not ask, the server must not be able to
 // send on beyond what fits into buffers, and the pause must not count as a stall.
 func backpressure(t *testing.T, newProvider Make) {
-	word := strings.Repeat("x", 1000)
-	const times = 15_000
+	word := strings.Repeat("x", 10_000) // large pieces: it is the bytes that fill the buffers
+	const times = 1_500
 	p, m := playWith(t, newProvider, Patience{time.Minute, 2 * time.Second},
 		fmt.Sprintf(`{"steps":[{"reply":[{"text":%q,"times":%d}]}]}`, word, times))
 	n := 0
