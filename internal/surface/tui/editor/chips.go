@@ -92,6 +92,9 @@ func (c *chips) label(r rune) string {
 
 // draft is the text with its chips resolved.
 func (c *chips) draft(text string) Draft {
+	if len(c.kinds) == 0 {
+		return Draft{Text: text, Shown: text}
+	}
 	var whole, shown strings.Builder
 	var d Draft
 	for _, r := range text {

@@ -52,9 +52,23 @@ func (e *Editor) complete() {
 	e.menu = menu{list: list, from: from, at: at}
 }
 
+// tab completes a shell command.
+func (e *Editor) tab() Outcome {
+	line := e.buf.lines[0]
+	if e.Prefix() != '!' || e.cur.row != 0 || e.cur.col == 0 || e.c.Complete == nil || len(line) > longQuery {
+		return None
+	}
+	list := e.c.Complete('!', line[1:e.cur.col])
+	e.menu = menu{list: list, from: pos{0, 1}}
+	if len(list) == 1 {
+		e.take()
+	}
+	return Changed
+}
+
 // Refresh asks for candidates again: the caller has found more.
 func (e *Editor) Refresh() {
-	if e.search == nil {
+	if e.search == nil && e.Prefix() != '!' {
 		e.complete()
 	}
 }

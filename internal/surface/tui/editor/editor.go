@@ -21,6 +21,9 @@ const (
 	Changed                // text, cursor or menu have changed
 	Submit                 // the draft is to be sent; Draft has it
 	Leave                  // up or down beyond the text with no history there
+	// EditOutside asks for the person's own editor: Draft has the text, Replace takes
+	// what came of it.
+	EditOutside
 )
 
 // Config makes an Editor. All fields are optional.
@@ -28,7 +31,8 @@ type Config struct {
 	// Recall lists earlier prompts, newest first; scope is one of Scopes.
 	Recall func(scope string) []Entry
 	// Complete finds what a word could become. kind is '@' or '/', query what
-	// follows it.
+	// follows it; for '!', which is asked for by tab alone, query is the whole shell
+	// command up to the cursor, and a Candidate stands for all of it.
 	Complete func(kind byte, query string) []Candidate
 	// Hint is what a command that stands there whole still wants, "" for nothing:
 	// it is shown dim behind the cursor.
@@ -269,6 +273,10 @@ func (e *Editor) press(p input.Press) Outcome {
 		return e.vertical(1)
 	case "ctrl+r":
 		return e.find()
+	case "ctrl+g":
+		return EditOutside
+	case "tab":
+		return e.tab()
 	}
 	if p.Text == "" {
 		return None

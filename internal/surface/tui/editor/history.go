@@ -121,6 +121,25 @@ func (e *Editor) searching(p input.Press) Outcome {
 	return Changed
 }
 
+// preview shows the lines of the chosen prompt, when it has more than one.
+func (s *search) preview(width, room int) []style.Line {
+	if len(s.hits) == 0 || room < 2 {
+		return nil
+	}
+	lines := strings.SplitN(s.list[s.hits[s.at]].Text, "\n", 7)
+	if len(lines) < 2 {
+		return nil
+	}
+	var out []style.Line
+	for i, l := range lines[:min(len(lines), 6, room)] {
+		if i == min(6, room)-1 && len(lines) > i+1 {
+			l = "…"
+		}
+		out = append(out, style.Line{{Text: "  │ ", Role: style.Rule}, {Text: plain.Line(strings.ReplaceAll(l, "\t", "  ")), Role: style.Dim}}.Cut(width))
+	}
+	return out
+}
+
 func (e *Editor) drawSearch(width, height int) frame.Frame {
 	s := e.search
 	head := style.Line{{Text: "⌕ ", Role: style.Accent}, {Text: plain.Line(s.query)}}
@@ -144,6 +163,7 @@ func (e *Editor) drawSearch(width, height int) frame.Frame {
 		}
 		f.Lines = append(f.Lines, l.Cut(width))
 	}
+	f.Lines = append(f.Lines, s.preview(width, height-len(f.Lines)-1)...)
 	foot := fmt.Sprintf("  %d found · history of: %s (ctrl+s) · enter takes · esc leaves", len(s.hits), Scopes()[s.scope])
 	f.Lines = append(f.Lines, style.Text(style.Dim, foot).Cut(width))
 	return f
