@@ -94,7 +94,7 @@ func commands() []command {
 		{"permissions", "list|explain CALL|test FILE", "show what decides about calls, explain one, judge case tables", runPermissions, false},
 		{"sessions", "list|show|search|export|fork|rename|prune|redact", "look into past sessions and keep them in order; --help shows more", runSessions, false},
 		{"hooks", "list|test EVENT", "list the hooks and why one does not run; try what an event runs", runHooks, false},
-		{"config", "lint [--json]", "say what is wrong in settings, hooks and permission rules", runConfig, false},
+		{"config", "lint [--json]", "say what is wrong in settings, hooks, permission rules and keys", runConfig, false},
 		{"memory", "list [--json]|path", "list the instruction files and notes of this folder and why each is read or not; say where the notes are", runMemory, false},
 		{"team", "status [TEAM] [--json]", "show the members and tasks of teams of several hew processes", runTeam, false},
 		{"agents", "list [--json]", "list the agents of this folder, where each comes from and what is wrong with it", runAgents, false},

@@ -167,6 +167,7 @@ func runConfig(e Env, args []string) error {
 	if err != nil {
 		return err
 	}
+	found = append(found, bindingFindings(wiring.Options{Environ: e.Environ, Cwd: e.Dir})...)
 	wrong := slices.ContainsFunc(found, func(f wiring.Finding) bool { return f.Wrong })
 	if asJSON {
 		err = shownJSON(e.Stdout, found, "  ")

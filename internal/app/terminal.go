@@ -123,7 +123,8 @@ func runTerminal(e Env, o *Options) (err error) {
 		Device: device{t}, Paint: t.painter, Learned: t.dev.Learned(), Prefs: t.look, Asker: asker, Open: t.start, Before: t.gates(), Prompt: o.Prompt, Pick: pick,
 		Version: Version(), Dir: tilde(e.Dir, e.getenv("HOME")), Greeting: t.dev.Notice(), Notices: notices,
 		EditFile: t.editFile, Files: t.named(finder), FilesChanged: found, Draft: drafts.load(), KeepDraft: drafts.save,
-		Now: time.Now, NewID: session.NewID,
+		Bindings: (&bindingsFile{path: bindingsPath(*w)}).read,
+		Now:      time.Now, NewID: session.NewID,
 	})
 	if err == nil {
 		t.leave = id

@@ -11,7 +11,7 @@ import (
 type Finding struct {
 	// Wrong tells that something was meant to count and does not.
 	Wrong bool   `json:"wrong"`
-	About string `json:"about"` // settings, hooks or permissions
+	About string `json:"about"` // settings, hooks, permissions or keys
 	Text  string `json:"text"`
 }
 

@@ -48,7 +48,7 @@ func (u *ui) key(ev input.Event) {
 		return
 	}
 	if p, ok := ev.(input.Press); ok {
-		if act, ok := actions()[p.Key]; ok && act(u) {
+		if u.bound(p) {
 			return
 		}
 		if p.Text == "?" && u.ed.Empty() {
@@ -73,27 +73,9 @@ func (u *ui) edited(ev input.Event, o editor.Outcome) {
 		}
 	case editor.Changed:
 		u.keepDraft()
+	case editor.EditOutside:
+		u.editOutside()
 	case editor.None:
-	}
-}
-
-// actions are the keys that are not the editor's; false passes the key on.
-func actions() map[string]func(u *ui) bool {
-	return map[string]func(u *ui) bool{
-		"esc":       (*ui).escape,
-		"ctrl+c":    (*ui).cancel,
-		"ctrl+d":    (*ui).endOfInput,
-		"shift+tab": (*ui).nextMode,
-		"alt+m":     (*ui).nextMode,
-		"ctrl+o":    (*ui).transcript,
-		"ctrl+t":    func(u *ui) bool { u.hideTodo = !u.hideTodo; return true },
-		"ctrl+b":    (*ui).toBackground,
-		"ctrl+l":    func(u *ui) bool { u.paint.Resize(u.width, u.height); return true },
-		"ctrl+z":    (*ui).suspend,
-		"ctrl+g":    (*ui).editOutside,
-		"ctrl+s":    func(u *ui) bool { u.ed.Stash(); return true },
-		"alt+p":     func(u *ui) bool { u.command("model", ""); return true },
-		"up":        (*ui).upInQueue,
 	}
 }
 
@@ -363,10 +345,14 @@ func (u *ui) shell(cmd string) {
 
 // note keeps a draft in the history.
 func (u *ui) note(d editor.Draft) {
-	if u.live == nil || strings.TrimSpace(d.Shown) == "" {
+	u.noteSaid(Said{Text: d.Text, Shown: d.Shown, Pastes: d.Pastes})
+}
+
+func (u *ui) noteSaid(s Said) {
+	if u.live == nil || strings.TrimSpace(s.Shown) == "" {
 		return
 	}
-	live, s := u.live, Said{Text: d.Text, Shown: d.Shown, Pastes: d.Pastes}
+	live := u.live
 	u.async(func(context.Context) func() {
 		if err := live.Typed(s); err != nil {
 			return func() { u.sayPlain("the prompt is not in the history: " + err.Error()) }
@@ -414,7 +400,8 @@ func (u *ui) editOutside() bool {
 		u.sayPlain("the editor: " + err.Error())
 		return true
 	}
-	u.ed.Set(strings.TrimRight(text, "\n"))
+	u.ed.Replace(text)
+	u.keepDraft()
 	return true
 }
 

@@ -14,7 +14,8 @@ func KeyHelp() string {
 | ctrl+o | whole transcript, with results and thoughts |
 | ctrl+t | hides and shows the to-do list |
 | ctrl+b | lets the running command go on in the background |
-| ctrl+g | opens the text in your editor |
+| ctrl+x ctrl+k | twice stops all background work |
+| ctrl+g, ctrl+x ctrl+e | opens the text in your editor |
 | ctrl+s | puts the text aside, and back |
 | ctrl+c | interrupts, else clears, else leaves when pressed twice |
 | ctrl+d | twice leaves |
@@ -24,5 +25,6 @@ func KeyHelp() string {
 | alt+p | chooses the model |
 
 A line that begins with ` + "`/`" + ` is a command, with ` + "`!`" + ` a shell command of your own, with ` + "`#`" + ` a line of memory; ` + "`@`" + ` names files, folders and agents.
+Other keys: the file keybindings.json beside your settings.
 `
 }

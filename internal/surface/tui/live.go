@@ -325,6 +325,9 @@ func (u *ui) footer(w, h int) []style.Line {
 		}
 	}
 	l := style.Line{{Text: "  "}, left, {Text: "  " + hint, Role: style.Dim}}
+	if m := u.ed.Mode(); m != "" {
+		l = append(style.Line{{Text: "  " + plain.Line(m), Role: style.Accent}}, l...)
+	}
 	right := u.windowSpan()
 	if gap := w - l.Width() - style.Width(right) - 2; right != "" && gap > 0 {
 		l = append(l, style.Span{Text: strings.Repeat(" ", gap) + right, Role: style.Dim})

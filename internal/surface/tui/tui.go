@@ -19,6 +19,7 @@ import (
 	"github.com/hew-agent/hew/internal/surface/tui/editor"
 	"github.com/hew-agent/hew/internal/surface/tui/frame"
 	"github.com/hew-agent/hew/internal/surface/tui/input"
+	"github.com/hew-agent/hew/internal/surface/tui/keys"
 	"github.com/hew-agent/hew/internal/surface/tui/style"
 )
 
@@ -77,8 +78,11 @@ type Config struct {
 	// what stands there now. Optional.
 	Draft     editor.Draft
 	KeepDraft func(d editor.Draft) error
-	Now       func() time.Time
-	NewID     func() string
+	// Bindings reads what the person has changed of the key bindings, and what is
+	// wrong there; changed is false when nothing is new since the last call. Optional.
+	Bindings func() (c keys.Changes, problems []string, changed bool)
+	Now      func() time.Time
+	NewID    func() string
 }
 
 // Mention is something that can be named with @ and is no file.

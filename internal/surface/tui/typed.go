@@ -53,10 +53,16 @@ func (u *ui) recall(scope string) []editor.Entry {
 // complete finds what a word could become.
 func (u *ui) complete(kind byte, query string) []editor.Candidate {
 	if u.live == nil {
+		if kind == '@' { // asked for early: what is asked for again is there by then
+			u.c.Files(query)
+		}
 		return nil
 	}
-	if kind == '/' {
+	switch kind {
+	case '/':
 		return u.commands(query)
+	case '!':
+		return u.shellCommands(query)
 	}
 	var out []editor.Candidate
 	for _, m := range u.live.Mentions(query) {
@@ -64,6 +70,35 @@ func (u *ui) complete(kind byte, query string) []editor.Candidate {
 	}
 	for _, f := range u.c.Files(query) {
 		out = append(out, editor.Candidate{Text: quoted(f), Label: f, Open: strings.HasSuffix(f, "/")})
+	}
+	return out
+}
+
+// shellCommands are earlier ones that begin as typed, and files that its last
+// word could name.
+func (u *ui) shellCommands(query string) []editor.Candidate {
+	var out []editor.Candidate
+	seen := map[string]bool{}
+	for _, e := range u.recall("project") {
+		line, ok := strings.CutPrefix(e.Text, "!")
+		if line = strings.TrimSpace(line); ok && !seen[line] && line != query && strings.HasPrefix(line, query) && !strings.Contains(line, "\n") {
+			seen[line] = true
+			out = append(out, editor.Candidate{Text: line, Label: line, About: "again"})
+		}
+		if len(out) == 8 {
+			break
+		}
+	}
+	at := strings.LastIndexByte(query, ' ') + 1
+	if query[at:] == "" {
+		return out
+	}
+	for _, f := range u.c.Files(query[at:]) {
+		word := f
+		if strings.ContainsAny(f, " \t\"'\\$`&|;<>()*?[]{}~#!") {
+			word = "'" + strings.ReplaceAll(f, "'", `'\''`) + "'"
+		}
+		out = append(out, editor.Candidate{Text: query[:at] + word, Label: f, Open: strings.HasSuffix(f, "/")})
 	}
 	return out
 }
@@ -131,19 +166,16 @@ func sortedKeys[V any](m map[string]V) []string {
 
 // pictures takes dropped or pasted names of picture files as attachments.
 func (u *ui) pictures(text string) bool {
-	name := strings.TrimSpace(text)
-	name = strings.Trim(name, `"'`)
-	name = strings.ReplaceAll(name, `\ `, " ")
-	name = strings.TrimPrefix(name, "file://")
-	if strings.Contains(name, "\n") || !filepath.IsAbs(name) {
-		return false
+	names := editor.Dropped(text)
+	for _, n := range names {
+		if !filepath.IsAbs(n) || !editor.IsPicture(n) {
+			return false
+		}
 	}
-	switch strings.ToLower(filepath.Ext(name)) {
-	case ".png", ".jpg", ".jpeg", ".gif", ".webp":
-		u.ed.AddImage(name)
-		return true
+	for _, n := range names {
+		u.ed.AddImage(n)
 	}
-	return false
+	return len(names) > 0
 }
 
 // keepDraft writes the draft down, so that nothing kills it.

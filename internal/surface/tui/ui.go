@@ -12,6 +12,7 @@ import (
 	"github.com/hew-agent/hew/internal/msg"
 	"github.com/hew-agent/hew/internal/surface/tui/editor"
 	"github.com/hew-agent/hew/internal/surface/tui/input"
+	"github.com/hew-agent/hew/internal/surface/tui/keys"
 	"github.com/hew-agent/hew/internal/surface/tui/style"
 	"github.com/hew-agent/hew/internal/surface/view"
 )
@@ -41,6 +42,7 @@ type ui struct {
 	drafts   chan editor.Draft
 	lastKey  string
 	lastAt   time.Time
+	binds    keys.Resolver
 
 	width, height int
 	busy          bool // a run is under way, or about to begin
@@ -82,6 +84,7 @@ func Run(ctx context.Context, c Config) (session string, err error) {
 		lineChanged: make(chan struct{}, 1), drafts: make(chan editor.Draft, 1),
 	}
 	u.ed = u.newEditor()
+	u.binds.Table = keys.Default()
 	u.ed.SetDraft(c.Draft)
 	if c.KeepDraft != nil {
 		go u.writeDrafts(ctx)
@@ -257,6 +260,7 @@ func (u *ui) handle(ev input.Event) {
 
 // start prints the header and opens the conversation, behind what must come before.
 func (u *ui) start() {
+	u.readBindings()
 	u.say(style.Line{{Text: "hew ", Role: style.Accent}, {Text: u.c.Version, Role: style.Dim}, {Text: "  " + u.c.Dir, Role: style.Dim}})
 	u.nextGate()
 }
@@ -337,11 +341,13 @@ func (u *ui) attach(l *Live) {
 	if l.StatusLine != nil {
 		go l.StatusLine(ctx, u.lineChanged, func(text string) { u.post(func() { u.lineText = text }) })
 	}
-	early := u.queued // typed before the conversation was there
+	early := u.queued
 	u.queued = nil
-	for _, q := range early {
+	for _, q := range early { // typed before the conversation was there
+		u.noteSaid(q.said)
 		u.submit(q.said)
 	}
+	u.ed.Refresh()
 }
 
 // reset begins the screen anew: the conversation is another one now.

@@ -145,7 +145,7 @@ func TestSearchShowsTheWholePrompt(t *testing.T) {
 	for _, size := range [][2]int{{40, 3}, {9, 1}, {200, 60}} {
 		f := e.Draw(size[0], size[1])
 		for _, l := range f.Lines {
-			if l.Width() > size[0] {
+			if l.Width() > size[0] || len(f.Lines) > size[1] {
 				t.Errorf("%v: %q", size, l.String())
 			}
 		}

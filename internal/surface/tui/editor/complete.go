@@ -110,7 +110,7 @@ func (e *Editor) choosing(p input.Press) (Outcome, bool) {
 		m.at = (m.at + len(m.list) - 1) % len(m.list)
 	case "down", "ctrl+n":
 		m.at = (m.at + 1) % len(m.list)
-	case "esc":
+	case "esc", "ctrl+c":
 		from := m.from
 		e.menu = menu{off: true, from: from}
 	case "tab", "right":

@@ -166,5 +166,6 @@ func (e *Editor) drawSearch(width, height int) frame.Frame {
 	f.Lines = append(f.Lines, s.preview(width, height-len(f.Lines)-1)...)
 	foot := fmt.Sprintf("  %d found · history of: %s (ctrl+s) · enter takes · esc leaves", len(s.hits), Scopes()[s.scope])
 	f.Lines = append(f.Lines, style.Text(style.Dim, foot).Cut(width))
+	f.Lines = f.Lines[:min(len(f.Lines), max(1, height))]
 	return f
 }
