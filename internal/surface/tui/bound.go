@@ -62,12 +62,12 @@ func (u *ui) bound(p input.Press) bool {
 func (u *ui) contexts() []string {
 	list := []string{u.ed.Context()}
 	if list[0] == "Autocomplete" {
-		list = append(list, "Chat")
+		list = append(list, keys.Prompt)
 	}
 	if u.busy {
-		list = append(list, "Task")
+		list = append(list, keys.Working)
 	}
-	return append(list, "Global")
+	return append(list, keys.Everywhere)
 }
 
 // readBindings takes a changed file of key bindings.

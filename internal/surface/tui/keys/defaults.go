@@ -2,6 +2,13 @@ package keys
 
 import "sync"
 
+// Contexts that are not those of a widget.
+const (
+	Everywhere = "Global"
+	Prompt     = "Chat"
+	Working    = "Task" // something runs
+)
+
 // Default is the table of a person who changed nothing.
 func Default() Table { return defaults() }
 
@@ -44,7 +51,7 @@ var defaults = sync.OnceValue(func() Table {
 			"ctrl+r": "historySearch:next", "tab": "historySearch:accept", "esc": "historySearch:cancel", "ctrl+c": "historySearch:cancel", "enter": "historySearch:accept",
 			"ctrl+s": "historySearch:scope", "up": "historySearch:next", "down": "historySearch:previous",
 		},
-		"Task":        {"ctrl+b": "task:background", "ctrl+x ctrl+b": "task:background"},
+		Working:       {"ctrl+b": "task:background", "ctrl+x ctrl+b": "task:background"},
 		"ThemePicker": {"ctrl+t": "theme:toggleSyntaxHighlighting"},
 		"Attachments": {
 			"right": "attachments:next", "left": "attachments:previous", "backspace": "attachments:remove", "delete": "attachments:remove",
