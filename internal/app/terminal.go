@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/hew-agent/hew/internal/backend/fsys"
@@ -128,6 +129,9 @@ func runTerminal(e Env, o *Options) (err error) {
 	})
 	if err == nil {
 		t.leave = id
+	}
+	if errors.Is(err, term.ErrGone) {
+		return &failure{128 + int(syscall.SIGHUP)} // also where the signal came later, or not at all
 	}
 	return t.ended(ctx, err)
 }

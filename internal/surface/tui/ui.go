@@ -262,6 +262,9 @@ func (u *ui) handle(ev input.Event) {
 func (u *ui) start() {
 	u.readBindings()
 	u.say(style.Line{{Text: "hew ", Role: style.Accent}, {Text: u.c.Version, Role: style.Dim}, {Text: "  " + u.c.Dir, Role: style.Dim}})
+	if u.c.Greeting != "" {
+		u.say(style.Text(style.Warning, u.c.Greeting))
+	}
 	u.nextGate()
 }
 

@@ -3,7 +3,6 @@ package term
 import (
 	"errors"
 	"fmt"
-	"io"
 	"time"
 
 	uv "github.com/charmbracelet/ultraviolet"
@@ -90,13 +89,7 @@ func ended(d *decoder, err error) []input.Event {
 	d.expire()
 	d.finishPaste()
 	events, _ := d.take()
-	if errors.Is(err, io.EOF) {
-		err = nil
-	}
-	if err != nil {
-		err = fmt.Errorf("read the terminal: %w", err)
-	}
-	return append(events, input.Ended{Err: err})
+	return append(events, input.Ended{Err: fmt.Errorf("%w: %w", ErrGone, err)})
 }
 
 // signal acts on a signal and returns the events that it means.
@@ -119,12 +112,13 @@ func (t *Term) signal(kind sigKind) []input.Event {
 		}
 		return []input.Event{input.Resumed{}}
 	case sigGone:
-		return []input.Event{input.Ended{Err: errGone}}
+		return []input.Event{input.Ended{Err: ErrGone}}
 	}
 	return nil
 }
 
-var errGone = errors.New("the terminal was closed")
+// ErrGone is why Ended came when the terminal was closed by its other side.
+var ErrGone = errors.New("the terminal was closed")
 
 // resized adds the terminal's size to the queue if it is another one. However
 // many changes wait, the program sees the last.

@@ -119,14 +119,21 @@ func (t *Term) Size() (width, height int) {
 }
 
 // Write writes one frame. While the terminal is lent or the process stops,
-// nothing is written: Resumed comes before the next frame that counts.
+// nothing is written: Resumed comes before the next frame that counts. That the
+// terminal is gone is told by Ended alone.
 func (t *Term) Write(p []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.away || t.closed {
 		return len(p), nil
 	}
-	return t.cfg.Out.Write(p)
+	if _, err := t.cfg.Out.Write(p); err != nil {
+		select {
+		case t.failed <- err:
+		default: // told already
+		}
+	}
+	return len(p), nil
 }
 
 // Parting keeps what is to be written when the terminal is given back, at the

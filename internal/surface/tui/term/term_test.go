@@ -4,6 +4,7 @@ package term
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -183,8 +184,8 @@ func TestTermVanishes(t *testing.T) {
 	if err := l.far.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if _, ok := next(t, tt).(input.Ended); !ok {
-		t.Error("Ended is missing")
+	if e, ok := next(t, tt).(input.Ended); !ok || !errors.Is(e.Err, ErrGone) {
+		t.Error("Ended is missing, or does not say why")
 	}
 	if _, more := <-tt.Events(); more {
 		t.Error("an event came after Ended")
