@@ -27,12 +27,12 @@ type runner struct {
 	wake    chan struct{}
 	// source of the next prompt that was not typed.
 	session string
-	// reset is called after the conversation was replaced by another.
-	reset func()
+	// reset is called after the conversation was replaced by another, rested when a run is over.
+	reset, rested func()
 }
 
-func newRunner(c *Config, l *Live, s *view.Store, reset func()) *runner {
-	return &runner{live: l, store: s, c: c, wake: make(chan struct{}, 1), session: l.Engine.Session(), reset: reset}
+func newRunner(c *Config, l *Live, s *view.Store, reset, rested func()) *runner {
+	return &runner{live: l, store: s, c: c, wake: make(chan struct{}, 1), session: l.Engine.Session(), reset: reset, rested: rested}
 }
 
 func (r *runner) stir() {
@@ -185,7 +185,10 @@ func (r *runner) setBusy(now bool) {
 
 func (r *runner) run(ctx context.Context, in engine.Input) {
 	r.setBusy(true)
-	defer r.setBusy(false)
+	defer func() {
+		r.setBusy(false)
+		r.rested() // the run's last event was before that
+	}()
 	for ev := range r.live.Commands.Submit(ctx, in) {
 		r.store.Apply(ev, r.c.Now())
 	}

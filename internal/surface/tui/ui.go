@@ -320,7 +320,7 @@ const recent = 40
 func (u *ui) attach(l *Live) {
 	ctx, stop := context.WithCancel(u.ctx)
 	u.live = l
-	u.run = newRunner(u.c, l, u.store, func() { u.post(u.reset) })
+	u.run = newRunner(u.c, l, u.store, func() { u.post(u.reset) }, func() { u.post(u.noticeRun) })
 	done := make(chan struct{})
 	run := u.run
 	go func() { // ends with ctx
