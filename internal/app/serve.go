@@ -184,6 +184,7 @@ func (r *headless) announce(s serving, server *web.Server, e web.Entrance, addr 
 	who := "only this machine can reach it"
 	if !addr.IP.IsLoopback() {
 		who = "other machines can reach it"
+		r.warn("whoever signs in, from any machine that reaches this one, can run programs here as you")
 	}
 	fmt.Fprintf(r.e.Stdout, "hew serves %s/ (%s)\n", base, who)
 	if s.readOnly {

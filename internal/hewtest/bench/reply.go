@@ -11,6 +11,9 @@ import (
 type reply struct {
 	deltas []string
 	calls  []call
+	// every is the time between two deltas, each of which then says when it was
+	// sent: a letter and the nanoseconds. 0 sends them at once and as they are.
+	every time.Duration
 }
 
 // call is one use of a tool.
@@ -41,7 +44,16 @@ func (r reply) send(w http.ResponseWriter, id string) (left time.Time, err error
 	stop := "end_turn"
 	if len(r.calls) == 0 {
 		out.event("content_block_start", map[string]any{"index": 0, "content_block": map[string]string{"type": "text", "text": ""}})
+		var tick *time.Ticker
+		if r.every > 0 {
+			tick = time.NewTicker(r.every)
+			defer tick.Stop()
+		}
 		for _, d := range r.deltas {
+			if tick != nil {
+				<-tick.C
+				d = fmt.Sprintf("t%d ", time.Now().UnixNano())
+			}
 			out.delta(0, map[string]string{"type": "text_delta", "text": d})
 			if err := out.send(); err != nil {
 				return left, err

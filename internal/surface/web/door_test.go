@@ -63,11 +63,14 @@ func TestTokens(t *testing.T) {
 			t.Fatalf("a guess: %d", code)
 		}
 	}
-	if code := login(`{"token":"` + link + `"}`); code != 429 {
+	if code := login(`{"password":"open sesame"}`); code != 429 {
 		t.Errorf("after many guesses: %d", code)
 	}
-	d.later(10 * time.Second)
 	if code := login(`{"token":"` + link + `"}`); code != 200 {
+		t.Errorf("a good token after many guesses: %d", code)
+	}
+	d.later(10 * time.Second)
+	if code := login(`{"password":"open sesame"}`); code != 200 {
 		t.Errorf("after the wait: %d", code)
 	}
 	if code := login(`{`); code != 400 {
@@ -92,6 +95,9 @@ func TestLink(t *testing.T) {
 	}
 	if code, _ := p.ask("GET", "/api/me", ""); code != 200 {
 		t.Errorf("with the cookie: %d", code)
+	}
+	if code, _ := d.stranger().ask("GET", d.s.Link(), "", "Sec-Fetch-Site: cross-site", "Sec-Fetch-Dest: image"); code != 403 {
+		t.Errorf("a picture of another site signs in: %d", code)
 	}
 	if code, body := d.stranger().ask("GET", link, ""); code != 403 || !strings.Contains(body, "does not work") {
 		t.Errorf("a second time: %d %s", code, body)

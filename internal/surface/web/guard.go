@@ -87,7 +87,9 @@ func (s *Server) guard(r *http.Request) *fault {
 	}
 	switch site := r.Header.Get("Sec-Fetch-Site"); {
 	case site == "", site == "same-origin", site == "none":
-	case strings.HasPrefix(r.URL.Path, "/api/") || r.URL.Path == "/metrics" || r.Method != http.MethodGet:
+	case strings.HasPrefix(r.URL.Path, "/api/"), r.URL.Path == "/metrics", r.Method != http.MethodGet:
+		return errOrigin
+	case r.URL.Path == "/login" && r.Header.Get("Sec-Fetch-Dest") != "document": // a picture or frame of another site
 		return errOrigin
 	}
 	if r.Method == http.MethodGet || r.Method == http.MethodHead {

@@ -21,21 +21,15 @@ const spent = "It was used already, is too old, or was not copied whole. Each li
 // follow spends the token of a link and sends the browser to the page.
 func (s *Server) follow(w http.ResponseWriter, r *http.Request) {
 	from := address(r)
-	text := spent
-	wait := s.door.wait(from)
-	if wait == 0 && s.door.spend(r.URL.Query().Get("token")) {
+	if s.door.spend(r.URL.Query().Get("token")) {
 		s.welcome(w, r, "")
 		http.Redirect(w, r, "/", http.StatusSeeOther)
 		return
 	}
-	if wait > 0 {
-		text = fmt.Sprintf("There were too many tries. Wait %d seconds.", seconds(wait))
-	} else {
-		s.strange(from)
-	}
+	s.strange(from)
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(http.StatusForbidden)
-	_, _ = fmt.Fprintf(w, refused, text) // a reader that has gone cannot be told
+	_, _ = fmt.Fprintf(w, refused, spent) // a reader that has gone cannot be told
 }
 
 func (s *Server) strange(from string) {
@@ -58,17 +52,18 @@ func (s *Server) welcome(w http.ResponseWriter, r *http.Request, name string) *g
 // login is the same for programs, and for passwords.
 func (s *Server) login(w http.ResponseWriter, r *http.Request) {
 	from := address(r)
-	if wait := s.door.wait(from); wait > 0 {
-		w.Header().Set("Retry-After", strconv.Itoa(seconds(wait)))
-		s.deny(w, refuse(http.StatusTooManyRequests, "too_many_tries", "there were too many tries: wait %d seconds", seconds(wait)))
-		return
-	}
 	in, err := read[struct{ Token, Password, Name string }](r)
 	if err != nil {
 		s.deny(w, err)
 		return
 	}
-	if (in.Token == "" || !s.door.spend(in.Token)) && !s.door.password(in.Password) {
+	byToken := in.Token != "" && s.door.spend(in.Token) // nobody can guess one, so nobody is slowed down
+	if wait := s.door.wait(from); wait > 0 && !byToken {
+		w.Header().Set("Retry-After", strconv.Itoa(seconds(wait)))
+		s.deny(w, refuse(http.StatusTooManyRequests, "too_many_tries", "there were too many tries: wait %d seconds", seconds(wait)))
+		return
+	}
+	if !byToken && !s.door.password(in.Password) {
 		s.strange(from)
 		s.deny(w, refuse(http.StatusForbidden, "bad_login", "the token or password is wrong, or the token was used already or is too old"))
 		return

@@ -309,6 +309,13 @@ func (c *Session) Prompt(ctx context.Context, m *msg.Message) {
 	c.write(ctx, data)
 }
 
+// Facts are the session's state (idle, running, waiting, asleep), permission mode and model.
+func (c *Session) Facts() (state, mode, model string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.shown.facts["state"], c.shown.facts["mode"], c.shown.facts["model"]
+}
+
 // Draft tells what the person has typed and not sent.
 func (c *Session) Draft(ctx context.Context, text string) {
 	c.send(ctx, map[string]any{"type": "draft", "text": text})
