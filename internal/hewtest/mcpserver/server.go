@@ -76,6 +76,7 @@ func New(args []string) *mcp.Server {
 	addTalk(s)
 	addData(s)
 	addPermit(s)
+	addFind(s)
 	var n int
 	_, _ = fmt.Sscan(option(args, "tools", "0"), &n) // no number: none
 	for i := range n {
@@ -155,6 +156,16 @@ func addOdd(s *mcp.Server) {
 	})
 	tool("spawn", "Starts a process that lives on.", func(_ context.Context, _ *mcp.CallToolRequest, in text) (*mcp.CallToolResult, error) {
 		return say("spawned"), exec.Command("sleep", in.Text).Start()
+	})
+}
+
+// addFind adds the tool that searches.
+func addFind(s *mcp.Server) {
+	mcp.AddTool(s, &mcp.Tool{Name: "find", Description: "Searches the web."}, func(_ context.Context, _ *mcp.CallToolRequest, in struct {
+		Query string `json:"query"`
+	},
+	) (*mcp.CallToolResult, any, error) {
+		return say(`{"results":[{"title":"found by the server: ` + in.Query + `","url":"https://found.example/1","content":"text"}]}`), nil, nil
 	})
 }
 
