@@ -83,6 +83,15 @@ function route(): void {
   const next = id ? new Conversation(id, met) : undefined
   if (id) kept.set('last', id)
   app.patch({ open: next, panel: '', dialog: '' })
+  // The list knows at once what the open conversation knows.
+  next?.talk.subscribe(() => {
+    const { state, id: own } = next.talk.get()
+    const { rows, open: now } = app.get()
+    const row = rows.find((r) => r.id === own)
+    if (now !== next || !row || !state || row.state === state) return
+    app.patch({ rows: rows.map((r) => (r === row ? { ...r, state: state as Row['state'] } : r)) })
+    if (state === 'idle') void loadRows()
+  })
 }
 
 function met(h: Hello): void {

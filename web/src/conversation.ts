@@ -82,7 +82,7 @@ export class Conversation {
 
   // say sends a prompt; while hew works it steers.
   say(text: string, pictures: Picture[]): void {
-    const w: Waiting = { uuid: crypto.randomUUID(), text, images: pictures.length }
+    const w: Waiting = { uuid: uuid(), text, images: pictures.length }
     const waiting = [...this.talk.get().waiting, w]
     this.talk.patch({ waiting, problem: undefined })
     store(this.id, waiting)
@@ -157,6 +157,15 @@ function announce(before: Talk, after: Talk): void {
     else if (item.kind === 'ending') parts.push(item.reason === 'completed' ? 'Done.' : `Ended: ${line(item.detail || item.reason)}`)
   }
   if (parts.length) say(parts.join(' '))
+}
+
+// uuid is a random id. crypto.randomUUID is kept from pages that came without TLS from another machine.
+function uuid(): string {
+  const b = crypto.getRandomValues(new Uint8Array(16))
+  b[6] = (b[6]! & 0x0f) | 0x40
+  b[8] = (b[8]! & 0x3f) | 0x80
+  const hex = [...b].map((x) => x.toString(16).padStart(2, '0')).join('')
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
 }
 
 function stored(id: string): Waiting[] {

@@ -18,6 +18,8 @@ export class Link {
   private socket: WebSocket | undefined
   private timer = 0
   private tries = 0
+  // the server has said hello on this socket
+  private greeted = false
   private ended = false
   private epoch = ''
   private seq = 0
@@ -44,7 +46,7 @@ export class Link {
 
   // send reports whether the message went out.
   send(message: object): boolean {
-    if (this.socket?.readyState !== WebSocket.OPEN) return false
+    if (!this.greeted || this.socket?.readyState !== WebSocket.OPEN) return false
     this.socket.send(JSON.stringify(message))
     return true
   }
@@ -71,6 +73,7 @@ export class Link {
     const after = this.epoch ? `&after=${encodeURIComponent(`${this.epoch}:${this.seq}`)}` : ''
     const socket = new WebSocket(`${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}/api${of(this.id)}/socket?want=view${after}`)
     this.socket = socket
+    this.greeted = false
     if (this.tries === 0) this.events.state('opening')
     socket.onmessage = (e) => {
       if (typeof e.data === 'string' && socket === this.socket) this.read(e.data)
@@ -84,6 +87,7 @@ export class Link {
     if (m.type === 'hello') {
       const again = this.epoch !== ''
       this.epoch = m.epoch
+      this.greeted = true
       this.seq = m.seq
       this.tries = 0
       this.events.state('open')

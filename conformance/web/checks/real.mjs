@@ -1,5 +1,6 @@
 // The page against the real binary and the scripted model.
 import assert from 'node:assert/strict'
+import fs from 'node:fs'
 import { answer, say } from '../lib/real.mjs'
 import { accessible, narrow, until } from '../lib/tools.mjs'
 
@@ -82,7 +83,7 @@ export const checks = {
     await until('the message back in the field', async () => (await page.getByRole('combobox', { name: 'Message' }).inputValue()) === 'never mind this')
     await say(page, 'also say hello')
     await page.locator('#app').getByText('joins after the running step').waitFor()
-    await import('node:fs').then((fs) => fs.writeFileSync(`${s.project}/go`, ''))
+    fs.writeFileSync(`${s.project}/go`, '')
     await page.locator('#app').getByText('Hello, steered.').waitFor()
     assert.equal(await page.locator('.prompt.waiting').count(), 0)
     assert.equal(await page.locator('#app').getByText('never mind this').count(), 0)
@@ -139,6 +140,23 @@ export const checks = {
     assert.equal(await page.getByRole('combobox', { name: 'Message' }).inputValue(), 'a draft that stays')
     await say(page, 'again')
     await page.locator('#app').getByText('Welcome back.').waitFor()
+  },
+
+  'pictures': async (t) => {
+    const s = await t.real.serve({ script: { steps: [{ reply: [{ tool: 'Read', input: { file_path: '{{cwd}}/dot.png' } }], capture: { cwd: 'Working directory: (\\S+)' } }, { reply: [{ text: 'A dot.' }] }, { match: { user: 'and this' }, reply: [{ text: 'Another dot.' }] }] } })
+    const dot = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==', 'base64')
+    fs.writeFileSync(`${s.project}/dot.png`, dot)
+    const page = await s.open(await t.open())
+    await say(page, 'look')
+    await page.locator('#app').getByText('A dot.').waitFor()
+    await page.getByRole('button', { name: /dot\.png/ }).click()
+    const drawn = (img) => until('the picture', () => img.evaluate((i) => i.complete && i.naturalWidth === 1))
+    await drawn(page.locator('article.call img'))
+    await page.getByLabel('Attach a picture').setInputFiles({ name: 'dot.png', mimeType: 'image/png', buffer: dot })
+    await page.getByAltText('dot.png').waitFor()
+    await say(page, 'and this')
+    await page.locator('#app').getByText('Another dot.').waitFor()
+    await drawn(page.locator('article.prompt img'))
   },
 
   'rewind': async (t) => {

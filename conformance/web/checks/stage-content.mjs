@@ -21,6 +21,32 @@ async function staged(t, { view = {}, options, hash = '#/s/s1', answers = {}, he
   return { page, stage }
 }
 
+// long is a page with a session of 5,000 items, of which the server gives the newest 200 first.
+async function long(t) {
+  const reply = (i) => `Reply **${i}** with \`code\`.\n\n- one\n- two\n\n\`\`\`go\nfunc f${i}() { return ${i} }\n\`\`\`\n`
+  const many = Array.from({ length: 5000 }, (_, i) => (i % 4 === 0 ? { kind: 'prompt', id: `m${i}`, text: `message number ${i}`, images: 0, source: 'prompt', at: i } : i % 4 === 1 ? { ...scene.items[3], id: `m${i}`, title: `Read file-${i}.go` } : { kind: 'reply', id: `m${i}`, text: reply(i), open: false }))
+  const page = await t.open()
+  const stage = await new Stage({
+    ...sessions,
+    '/sessions/s1/items': ({ url }) => {
+      const at = many.findIndex((m) => m.id === url.searchParams.get('before'))
+      const from = Math.max(0, at - 200)
+      return { items: many.slice(from, at), total: many.length, more: from > 0 }
+    },
+  }).on(page)
+  stage.opened = () => {
+    stage.hello()
+    stage.send(scene.view({ items: many.slice(-200), total: many.length, live: [], run: { busy: false, began_ms: null, turn: 0, tokens: 0, waits: '', active: '' } }))
+  }
+  await page.addInitScript(() => {
+    const look = () => (document.querySelector('#i-m4999') ? (window.drawn = performance.now()) : requestAnimationFrame(look))
+    requestAnimationFrame(look)
+  })
+  await page.goto(`${origin}/#/s/s1`)
+  await page.locator('#i-m4999').waitFor()
+  return { page, stage, many }
+}
+
 export const checks = {
   'shows-conversation': async (t) => {
     const { page, stage } = await staged(t)
@@ -97,43 +123,33 @@ export const checks = {
   },
 
   'long-session': async (t) => {
-    const many = Array.from({ length: 5000 }, (_, i) => (i % 4 === 0 ? { kind: 'prompt', id: `m${i}`, text: `message number ${i}`, images: 0, source: 'prompt', at: i } : i % 4 === 1 ? { ...scene.items[3], id: `m${i}`, title: `Read file-${i}.go` } : { kind: 'reply', id: `m${i}`, text: `Reply **${i}** with \`code\`.\n\n- one\n- two\n\n\`\`\`go\nfunc f${i}() { return ${i} }\n\`\`\`\n`, open: false }))
-    const page = await t.open()
-    const stage = await new Stage({
-      ...sessions,
-      '/sessions/s1/items': ({ url }) => {
-        const at = many.findIndex((m) => m.id === url.searchParams.get('before'))
-        const from = Math.max(0, at - 200)
-        return { items: many.slice(from, at), total: many.length, more: from > 0 }
-      },
-    }).on(page)
-    stage.opened = () => {
-      stage.hello()
-      stage.send(scene.view({ items: many.slice(-200), total: many.length, live: [], run: { busy: false, began_ms: null, turn: 0, tokens: 0, waits: '', active: '' } }))
-    }
-    await page.addInitScript(() => {
-      const look = () => (document.querySelector('#i-m4999') ? (window.drawn = performance.now()) : requestAnimationFrame(look))
-      requestAnimationFrame(look)
-    })
-    await page.goto(`${origin}/#/s/s1`)
-    await page.locator('#i-m4999').waitFor()
+    const { page, stage, many } = await long(t)
     t.notes.push(`first paint of the last message ${Math.round(await page.evaluate(() => window.drawn))} ms`)
     const count = () => page.locator('article.item').count()
     assert.ok((await count()) <= 80, `${await count()} items drawn at first`)
-    // Up to the very first, by the wheel's way: what is drawn stays few, and what one looks at stays where it is.
+    assert.equal(stage.asked.filter((a) => a.path.endsWith('/items')).length, 0)
+    await page.evaluate(() => document.querySelector('.scroller').scrollBy(0, -20_000))
+    await until('earlier items', async () => (await page.locator('#i-m4900').count()) === 1)
+    await page.getByRole('button', { name: 'Latest' }).click()
+    await until('the end', async () => (await page.locator(`#i-m${many.length - 1}`).count()) === 1 && (await count()) <= 80)
+  },
+
+  'long-session-to-its-top': async (t) => {
+    const { page, stage } = await long(t)
+    const count = () => page.locator('article.item').count()
     let steps = 0
     await until('the first message', async () => {
       await page.evaluate(() => document.querySelector('.scroller').scrollBy(0, -20_000))
       steps++
       assert.ok((await count()) <= 320, `${await count()} items drawn`)
       return page.locator('#i-m0').isVisible()
-    }, 60_000)
-    const before = stage.asked.filter((a) => a.path.endsWith('/items')).length
-    assert.equal(before, 24, 'pages of older items that were asked for')
-    await page.getByRole('button', { name: 'Latest' }).click()
-    await until('the end', async () => (await page.locator('#i-m4999').count()) === 1)
-    assert.ok((await count()) <= 80)
-    t.notes.push(`${steps} scrolls to the first`)
+    }, 100_000)
+    assert.equal(stage.asked.filter((a) => a.path.endsWith('/items')).length, 24, 'pages of older items that were asked for')
+    t.notes.push(`${steps} scrolls`)
+    // and down again, a part at a time
+    await page.evaluate(() => document.querySelector('.scroller').scrollBy(0, 60_000))
+    await until('later items', async () => (await page.locator('#i-m280').count()) === 1)
+    assert.ok((await count()) <= 320)
   },
 
   'anchor-holds': async (t) => {

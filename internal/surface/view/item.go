@@ -68,6 +68,8 @@ type Call struct {
 	View    tool.View // of the result, nil for none
 	// Text is the text of the result; Progress the newest output while it runs.
 	Text, Progress string
+	// Images counts the pictures of the result.
+	Images int
 	// Why says what let it run or kept it from running.
 	Why     string
 	Began   time.Time

@@ -53,7 +53,7 @@ func (s *State) results(m *msg.Message, at map[string]int) {
 			continue
 		}
 		c := s.Items[i].(Call) // at holds calls only
-		c.Status, c.Text = Done, content(r.Content)
+		c.Status, c.Text, c.Images = Done, content(r.Content), pictures(r.Content)
 		if r.IsError {
 			c.Status = Failed
 		}

@@ -363,6 +363,7 @@ func (s State) finished(b event.ToolFinished) State {
 	}
 	s = s.call(b.Use.ID, func(c *Call) {
 		c.Took, c.View, c.Text, c.Progress = b.Took, b.Result.View, content(b.Result.Content), ""
+		c.Images = pictures(b.Result.Content)
 		switch {
 		case !b.Ran:
 			c.Status = Refused
@@ -373,6 +374,17 @@ func (s State) finished(b event.ToolFinished) State {
 		}
 	})
 	return s.settle()
+}
+
+// pictures counts the pictures of a result.
+func pictures(blocks []msg.Block) int {
+	n := 0
+	for _, b := range blocks {
+		if _, ok := b.(*msg.Image); ok {
+			n++
+		}
+	}
+	return n
 }
 
 // content is the text of a result.

@@ -19,7 +19,7 @@ func Encode(it Item) json.RawMessage {
 	case Call:
 		return encode("call", it.ID, map[string]any{
 			"tool": it.Tool, "title": it.Title, "act": it.Act, "status": it.Status, "preview": EncodeView(it.Preview), "view": EncodeView(it.View),
-			"text": it.Text, "progress": it.Progress, "why": it.Why, "took_ms": it.Took.Milliseconds(), "agent": it.Agent, "within": it.Within, "within_count": it.WithinN,
+			"text": it.Text, "images": it.Images, "progress": it.Progress, "why": it.Why, "took_ms": it.Took.Milliseconds(), "agent": it.Agent, "within": it.Within, "within_count": it.WithinN,
 		})
 	case Note:
 		return encode("note", it.ID, map[string]any{"level": it.Level, "code": it.Code, "text": it.Text})

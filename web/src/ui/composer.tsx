@@ -88,6 +88,11 @@ export function Composer({ conversation }: { conversation: Conversation }) {
     }
   }
 
+  const chosen = (input: HTMLInputElement) => {
+    void take([...(input.files ?? [])])
+    input.value = '' // the same file can be chosen again
+  }
+
   if (readOnly) return <p class="composer readonly"><Icon name="lock" /> This server shows sessions and changes nothing (--read-only).</p>
   return (
     <form
@@ -144,7 +149,7 @@ export function Composer({ conversation }: { conversation: Conversation }) {
       />
       <div class="tools">
         <label class="button quiet" title="Attach a picture">
-          <input type="file" accept="image/png,image/jpeg,image/gif,image/webp" multiple class="sr" aria-label="Attach a picture" onChange={(e) => void take(e.currentTarget.files ?? []).then(() => (e.currentTarget.value = ''))} />
+          <input type="file" accept="image/png,image/jpeg,image/gif,image/webp" multiple class="sr" aria-label="Attach a picture" onChange={(e) => chosen(e.currentTarget)} />
           <Icon name="picture" />
         </label>
         <ModeChoice conversation={conversation} />

@@ -37,7 +37,7 @@ export function Dialog({ title, children, wide }: { title: string; children: Com
             <Icon name="cross" />
           </button>
         </header>
-        <div class="content">{children}</div>
+        <div class="content" tabIndex={0} role="group" aria-label={title}>{children}</div>
       </div>
     </dialog>
   )
