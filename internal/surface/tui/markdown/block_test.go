@@ -10,8 +10,10 @@ import (
 
 // told writes lines with what the roles and links of their spans are.
 func told(lines []style.Line) string {
-	names := map[style.Role]string{style.Bold: "b", style.Italic: "i", style.Strike: "s", style.Heading: "h", style.Link: "a", style.Quote: "q", style.InlineCode: "c",
-		style.Rule: "r", style.Dim: "d", style.Success: "ok"}
+	names := map[style.Role]string{
+		style.Bold: "b", style.Italic: "i", style.Strike: "s", style.Heading: "h", style.Link: "a", style.Quote: "q", style.InlineCode: "c",
+		style.Rule: "r", style.Dim: "d", style.Success: "ok",
+	}
 	var b strings.Builder
 	for i, l := range lines {
 		if i > 0 {

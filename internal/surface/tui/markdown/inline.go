@@ -59,7 +59,7 @@ func spans(s string, base style.Role, refs map[string]string, tail bool) style.L
 	if len(s) > maxInline || !strings.ContainsAny(s, "\\`*_~[]<&:") {
 		return style.Text(base, s)
 	}
-	in := &inline{s: s, refs: refs, tail: tail}
+	in := &inline{s: s, refs: refs, tail: tail, nodes: make([]node, 0, 8+len(s)/32)}
 	if tail {
 		in.s = trimOpen(s)
 	}

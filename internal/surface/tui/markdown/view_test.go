@@ -45,12 +45,17 @@ func views() map[string]tool.View {
 		"same":     tool.DiffView{Path: "same.txt", Old: "a", New: "a"},
 		"terminal": tool.TerminalView{Command: "go test ./... |\n  grep -v ok", Output: "--- FAIL: TestX\n" + strings.Repeat("    x_test.go:12: want 1, got 2\n", 12) + "FAIL\n", ExitCode: 1},
 		"todo": tool.ListView{Title: "To-do", Items: []tool.Item{
-			{Text: "Read the parser", State: "completed"}, {Text: "Write the failing test for the last token of the input", State: "completed"},
-			{Text: "Repair the loop", State: "in_progress"}, {Text: "Run everything", State: "pending"}, {Text: "Write it down", State: "pending"}}},
+			{Text: "Read the parser", State: "completed"},
+			{Text: "Write the failing test for the last token of the input", State: "completed"},
+			{Text: "Repair the loop", State: "in_progress"},
+			{Text: "Run everything", State: "pending"},
+			{Text: "Write it down", State: "pending"},
+		}},
 		"found": tool.ListView{Title: "3 files", Items: []tool.Item{{Text: "a.go"}, {Text: "b/c.go"}, {Text: "日本語/名前.go"}}},
 		"table": tool.TableView{Header: []string{"Name", "Tokens", "What"}, Rows: [][]string{{"system", "12,000", "the words that hew says first"}, {"日本語", "3", "a wide name"}, {"short"}}},
 		"nested": tool.NestedView{Title: "explore: find the parser", Views: []tool.View{
-			tool.TextView{Text: "Read parser.go"}, tool.TerminalView{Command: "rg token", Output: "a\nb\nc"}, tool.NestedView{Title: "inner", Views: []tool.View{tool.TextView{Text: "deep"}}}}},
+			tool.TextView{Text: "Read parser.go"}, tool.TerminalView{Command: "rg token", Output: "a\nb\nc"}, tool.NestedView{Title: "inner", Views: []tool.View{tool.TextView{Text: "deep"}}},
+		}},
 	}
 }
 
