@@ -1,6 +1,7 @@
 package keys
 
 import (
+	"os"
 	"strings"
 	"testing"
 )
@@ -139,4 +140,25 @@ func FuzzParse(f *testing.F) {
 		}
 		Default().With(changes)
 	})
+}
+
+// docs/keys.md lists every action, and its keys.
+func TestTheDocumentHasAllActions(t *testing.T) {
+	t.Parallel()
+	raw, err := os.ReadFile("../../../../docs/keys.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc := string(raw)
+	for context, known := range actions() {
+		for action := range known {
+			row := "`" + action + "`"
+			if k := Default().Keys(context, action); len(k) > 0 {
+				row += " " + strings.Join(k, ", ")
+			}
+			if !strings.Contains(doc, row) {
+				t.Errorf("%s: %s is not there", context, row)
+			}
+		}
+	}
 }
