@@ -170,15 +170,22 @@ func addFind(s *mcp.Server) {
 }
 
 // addPermit adds the tool that answers permission questions: yes to what holds
-// the word please.
+// the word please, nothing at all to what holds hush, and chatter to what holds garble.
 func addPermit(s *mcp.Server) {
-	mcp.AddTool(s, &mcp.Tool{Name: "permit", Description: "Answers permission questions."}, func(_ context.Context, _ *mcp.CallToolRequest, in struct {
+	mcp.AddTool(s, &mcp.Tool{Name: "permit", Description: "Answers permission questions."}, func(ctx context.Context, _ *mcp.CallToolRequest, in struct {
 		Tool  string         `json:"tool_name"`
 		Input map[string]any `json:"input"`
 		ID    string         `json:"tool_use_id"`
 	},
 	) (*mcp.CallToolResult, any, error) {
 		raw, err := json.Marshal(in.Input)
+		switch {
+		case strings.Contains(string(raw), "hush"):
+			<-ctx.Done()
+			return nil, nil, ctx.Err()
+		case strings.Contains(string(raw), "garble"):
+			return say(`sure, "behavior":"allow"`), nil, nil
+		}
 		if strings.Contains(string(raw), "please") {
 			return say(`{"behavior":"allow","updatedInput":` + string(raw) + `}`), nil, err
 		}
