@@ -1,10 +1,13 @@
 package app
 
 import (
+	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
+	"runtime"
 	"strings"
 )
 
@@ -28,4 +31,39 @@ func (t *terminal) editFile(path string) error {
 		err = fmt.Errorf("%s: %w (VISUAL and EDITOR name the editor)", argv[0], err)
 	}
 	return errors.Join(err, t.dev.Return())
+}
+
+// clipboardReaders print the clipboard's picture as PNG, by operating system.
+func clipboardReaders() [][]string {
+	switch runtime.GOOS {
+	case "darwin":
+		return [][]string{{"pngpaste", "-"}}
+	case "windows":
+		return [][]string{{"powershell", "-NoProfile", "-Command", "Add-Type -AssemblyName System.Windows.Forms; $i=[Windows.Forms.Clipboard]::GetImage(); if ($i) { $o=[Console]::OpenStandardOutput(); $i.Save($o,[Drawing.Imaging.ImageFormat]::Png) }"}}
+	}
+	return [][]string{{"wl-paste", "--type", "image/png"}, {"xclip", "-selection", "clipboard", "-t", "image/png", "-o"}}
+}
+
+// clipboardImage writes the clipboard's picture into a file and names it.
+func (t *terminal) clipboardImage(ctx context.Context) (string, error) {
+	names := ""
+	for _, argv := range clipboardReaders() {
+		names += " " + argv[0]
+		if _, err := exec.LookPath(argv[0]); err != nil {
+			continue
+		}
+		var out bytes.Buffer
+		cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+		cmd.Env, cmd.Stdout = t.e.Environ, &out
+		if err := cmd.Run(); err != nil || out.Len() == 0 {
+			return "", errors.New("the clipboard holds no picture")
+		}
+		f, err := os.CreateTemp("", "hew-clipboard-*.png")
+		if err != nil {
+			return "", err
+		}
+		_, err = f.Write(out.Bytes())
+		return f.Name(), errors.Join(err, f.Close())
+	}
+	return "", errors.New("the clipboard cannot be read here; install one of:" + names)
 }

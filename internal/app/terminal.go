@@ -17,9 +17,7 @@ import (
 	"github.com/hew-agent/hew/internal/backend/search"
 	"github.com/hew-agent/hew/internal/msg"
 	"github.com/hew-agent/hew/internal/state/session"
-	"github.com/hew-agent/hew/internal/state/trust"
 	"github.com/hew-agent/hew/internal/surface/tui"
-	"github.com/hew-agent/hew/internal/surface/tui/dialog"
 	"github.com/hew-agent/hew/internal/surface/tui/editor"
 	"github.com/hew-agent/hew/internal/surface/tui/files"
 	"github.com/hew-agent/hew/internal/surface/tui/input"
@@ -123,7 +121,7 @@ func runTerminal(e Env, o *Options) (err error) {
 	id, err := tui.Run(ctx, tui.Config{
 		Device: device{t}, Paint: t.painter, Learned: t.dev.Learned(), Prefs: t.look, Asker: asker, Open: t.start, Before: t.gates(), Prompt: o.Prompt, Pick: pick,
 		Version: Version(), Dir: tilde(e.Dir, e.getenv("HOME")), Greeting: t.dev.Notice(), Notices: notices,
-		EditFile: t.editFile, Files: t.named(finder), FilesChanged: found, Draft: drafts.load(), KeepDraft: drafts.save,
+		EditFile: t.editFile, ClipboardImage: t.clipboardImage, Files: t.named(finder), FilesChanged: found, Draft: drafts.load(), KeepDraft: drafts.save,
 		Bindings: (&bindingsFile{path: bindingsPath(*w)}).read,
 		Now:      time.Now, NewID: session.NewID,
 	})
@@ -177,36 +175,6 @@ func (d device) Call(title, text string) { d.t.dev.Notify(term.Channel(d.t.now()
 
 // Copy puts text into the clipboard.
 func (d device) Copy(text string) { _ = d.t.dev.Copy(text) } // a terminal without clipboard: nothing to say
-
-// trustGate asks about what the folder brings.
-func (t *terminal) trustGate(v trust.Verdict) tui.Gate {
-	groups := map[string]*dialog.Group{}
-	var order []string
-	for _, it := range v.Items {
-		k := string(it.Kind)
-		if groups[k] == nil {
-			groups[k] = &dialog.Group{Name: k}
-			order = append(order, k)
-		}
-		groups[k].Items = append(groups[k].Items, it.Name+": "+it.Text)
-	}
-	var list []dialog.Group
-	for _, k := range order {
-		list = append(list, *groups[k])
-	}
-	w := dialog.NewTrust(v.Key, list, dialog.Options{Now: time.Now})
-	return tui.Gate{Widget: w, Done: func() error {
-		switch w.Choice() {
-		case dialog.Yes:
-			_, err := wiring.AcceptFolder(context.Background(), *t.w)
-			return err
-		case dialog.NoGoOn:
-			return nil
-		case dialog.Exit:
-		}
-		return tui.ErrLeft
-	}}
-}
 
 // draftFile keeps what stands in the editor, so that no crash loses it.
 type draftFile struct{ path string }
@@ -351,18 +319,6 @@ func (t *terminal) rememberScreen(text string) *tui.Screen {
 		}}})
 	}
 	return s
-}
-
-// gates are the dialogs before the conversation: what the folder would run.
-func (t *terminal) gates() []tui.Gate {
-	if t.w.Consent == trust.ConsentAll {
-		return nil
-	}
-	v, err := wiring.ReadFolder(*t.w)
-	if err != nil || v.State != trust.Unknown && v.State != trust.Changed {
-		return nil // what is wrong is said when the session opens
-	}
-	return []tui.Gate{t.trustGate(v)}
 }
 
 // userSettings reads the keys of the settings before a conversation is there.

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"os"
 	"strconv"
 	"strings"
 
@@ -176,4 +177,26 @@ func ConfigHome(o Options) (string, error) {
 		return "", err
 	}
 	return b.home.Dir, nil
+}
+
+// KeepSetup writes what a first start has chosen into the person's settings:
+// a theme, and variables by which a model is reached. The file is for nobody
+// else's eyes.
+func KeepSetup(ctx context.Context, o Options, theme string, variables map[string]string) error {
+	b := &build{o: &o, conv: &Conversation{}}
+	if err := b.locate(); err != nil {
+		return err
+	}
+	if theme == "" {
+		theme = "auto"
+	}
+	if err := b.settingsConfig.Set(ctx, settings.User, theme, "theme"); err != nil {
+		return err
+	}
+	for name, value := range variables {
+		if err := b.settingsConfig.Set(ctx, settings.User, value, "env", name); err != nil {
+			return err
+		}
+	}
+	return os.Chmod(b.home.Settings(), 0o600)
 }

@@ -79,6 +79,21 @@ func (u *ui) edited(ev input.Event, o editor.Outcome) {
 	}
 }
 
+// pasteImage attaches the picture of the clipboard, where there is a way to read it.
+func (u *ui) pasteImage() bool {
+	u.async(func(ctx context.Context) func() {
+		path, err := u.c.ClipboardImage(ctx)
+		return func() {
+			if err != nil {
+				u.hint = err.Error()
+				return
+			}
+			u.ed.AddImage(path)
+		}
+	})
+	return true
+}
+
 // upInQueue takes queued prompts back when the editor is empty.
 func (u *ui) upInQueue() bool {
 	if len(u.queued) == 0 || !u.ed.Empty() || u.ed.MenuOpen() {

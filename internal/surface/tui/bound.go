@@ -22,6 +22,7 @@ func actions() map[string]func(u *ui) bool {
 		"chat:modelPicker":     func(u *ui) bool { u.command("model", ""); return true },
 		"chat:externalEditor":  (*ui).editOutside,
 		"chat:killAgents":      (*ui).stopWork,
+		"chat:imagePaste":      (*ui).pasteImage,
 		"history:previous":     (*ui).upInQueue,
 		"task:background":      (*ui).toBackground,
 	}

@@ -70,6 +70,8 @@ type Config struct {
 	Notices <-chan string
 	// EditFile opens a file in the person's editor and returns when that has ended.
 	EditFile func(path string) error
+	// ClipboardImage writes the picture of the clipboard into a file.
+	ClipboardImage func(ctx context.Context) (path string, err error)
 	// Files finds the files that fit a mention, as far as they are known now;
 	// FilesChanged receives when there are more.
 	Files        func(query string) []string
@@ -142,4 +144,9 @@ type Gate struct {
 	Widget frame.Widget
 	// Done takes the answer; an error ends the program.
 	Done func() error
+	// Skip tells that it need not be shown any more; Done is called at once.
+	// Optional.
+	Skip func() bool
+	// Later are gates that are known only now; with it nothing else is set.
+	Later func() []Gate
 }

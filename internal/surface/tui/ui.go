@@ -250,7 +250,9 @@ func (u *ui) handle(ev input.Event) {
 	case input.Resumed:
 		u.paint.Resize(u.width, u.height)
 	case input.Focus:
-		u.away = !ev.In
+		if u.away = !ev.In; ev.In {
+			u.readBindings()
+		}
 	case input.Ended:
 		u.ended, u.leave = true, ev.Err
 	case input.Press, input.Paste, input.Mouse:
@@ -283,13 +285,24 @@ func (u *ui) nextGate() {
 	}
 	g := u.before[0]
 	u.before = u.before[1:]
-	u.show(&modal{widget: g.Widget, closed: func() {
-		if err := g.Done(); err != nil {
-			u.ended, u.leave = true, err
-			return
-		}
+	if g.Later != nil {
+		u.before = append(g.Later(), u.before...)
 		u.nextGate()
-	}})
+		return
+	}
+	if g.Skip != nil && g.Skip() {
+		u.passed(g)
+		return
+	}
+	u.show(&modal{widget: g.Widget, closed: func() { u.passed(g) }})
+}
+
+func (u *ui) passed(g Gate) {
+	if err := g.Done(); err != nil {
+		u.ended, u.leave = true, err
+		return
+	}
+	u.nextGate()
 }
 
 // open opens the conversation beside the loop.
