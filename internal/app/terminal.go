@@ -81,8 +81,11 @@ func runTerminal(e Env, o *Options) (err error) {
 	}
 	notices := make(chan string, 64)
 	w := t.w
-	w.Entrypoint, w.Defers, w.Asker, w.Forms, w.Interactive = "cli", false, asker, asker, true
+	w.Entrypoint, w.Defers, w.Asker, w.Forms, w.Interactive, w.AskServers = "cli", false, asker, asker, true, true
 	w.Notice = func(text string) {
+		if !t.fresh(text) {
+			return
+		}
 		select {
 		case notices <- text:
 		default: // told often enough
@@ -121,7 +124,7 @@ func runTerminal(e Env, o *Options) (err error) {
 	id, err := tui.Run(ctx, tui.Config{
 		Device: device{t}, Paint: t.painter, Learned: t.dev.Learned(), Prefs: t.look, Asker: asker, Open: t.start, Before: t.gates(), Prompt: o.Prompt, Pick: pick,
 		Version: Version(), Dir: tilde(e.Dir, e.getenv("HOME")), Greeting: t.dev.Notice(), Notices: notices,
-		EditFile: t.editFile, ClipboardImage: t.clipboardImage, Files: t.named(finder), FilesChanged: found, Draft: drafts.load(), KeepDraft: drafts.save,
+		EditFile: t.editFile, ClipboardImage: t.clipboardImage, Files: t.named(finder), FilesChanged: found, Recall: t.recall(), Draft: drafts.load(), KeepDraft: drafts.save,
 		Bindings: (&bindingsFile{path: bindingsPath(*w)}).read,
 		Now:      time.Now, NewID: session.NewID,
 	})
@@ -148,6 +151,48 @@ func (t *terminal) goodbye() {
 		line += fmt.Sprintf("  (cost so far: $%.4f)", usd)
 	}
 	fmt.Fprintln(t.e.Stdout, line)
+}
+
+// maxRecalled is how many earlier prompts are looked at.
+const maxRecalled = 5000
+
+// recall lists earlier prompts; it works before the conversation is open.
+func (t *terminal) recall() func(scope string) []editor.Entry {
+	var home, project string
+	if k, err := t.sessions(); err == nil {
+		home, project = k.Home, k.Project
+	}
+	return func(scope string) []editor.Entry {
+		var out []editor.Entry
+		n := 0
+		for h, err := range session.OpenHistory(home).Newest() {
+			if n++; err != nil || n > maxRecalled {
+				break
+			}
+			if scope == "project" && h.Project != project {
+				continue
+			}
+			if c := t.conv(); scope == "session" && (c == nil || h.SessionID != c.Engine.Session()) {
+				continue
+			}
+			out = append(out, editor.Entry{Text: h.Display, Pastes: h.Texts(), Where: filepath.Base(h.Project)})
+		}
+		return out
+	}
+}
+
+// fresh tells that a remark was not made before.
+func (t *terminal) fresh(text string) bool {
+	t.headless.mu.Lock()
+	defer t.headless.mu.Unlock()
+	if t.said == nil {
+		t.said = map[string]bool{}
+	}
+	if t.said[text] {
+		return false
+	}
+	t.said[text] = true
+	return true
 }
 
 // named lists the files that fit a mention.
@@ -245,7 +290,6 @@ func (t *terminal) openWith(ctx context.Context, w *wiring.Options) (*tui.Live, 
 		ToBackground: func() (int, error) { return c.ToBackground("") },
 		StopWork:     c.StopWork,
 		Typed:        func(d tui.Said) error { return c.Typed(d.Shown, d.Pastes) },
-		History:      c.History().Newest,
 		Mentions:     t.mentions,
 	}
 	if line := c.StatusLine(); line != nil {

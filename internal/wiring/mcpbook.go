@@ -29,7 +29,7 @@ type ServerBook struct {
 // OpenServers reads what a session would use; it starts nothing. Close ends what
 // was started since.
 func OpenServers(o Options) (*ServerBook, error) {
-	o.NoPersist, o.Resume, o.Continue, o.Fork, o.AskServers = true, "", false, false, false
+	o.NoPersist, o.Resume, o.Continue, o.Fork = true, "", false, false
 	if o.NewID == nil {
 		o.NewID = session.NewID
 	}

@@ -133,12 +133,6 @@ func (c *Conversation) Typed(shown string, pastes map[int]string) error {
 	return session.OpenHistory(b.home.Dir).Add(t)
 }
 
-// History is the prompt history of the user.
-func (c *Conversation) History() session.History { return session.OpenHistory(c.build.home.Dir) }
-
-// HomeDir is the configuration home; Project the folder that the conversation began in.
-func (c *Conversation) HomeDir() string { return c.build.home.Dir }
-
 // SetPreference writes a key of the person's own settings, nil to take it out. It
 // is for the terminal: a person's act, never a program's.
 func (c *Conversation) SetPreference(ctx context.Context, key string, value any) error {

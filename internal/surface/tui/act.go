@@ -347,9 +347,9 @@ func (u *ui) shell(cmd string) {
 				u.sayPlain(err.Error())
 				return
 			}
-			lines := hang(texts(style.Dim, shown, max(10, u.width-4)), "  ⎿ ", "    ", style.Dim)
-			u.say(append([]style.Line{nil, style.Text(style.Warning, "! "+cmd)}, folded(lines, 20)...)...)
 			if u.prefs.QuietBash {
+				lines := hang(texts(style.Dim, shown, max(10, u.width-4)), "  ⎿ ", "    ", style.Dim)
+				u.say(append([]style.Line{nil, style.Text(style.Warning, "! "+cmd)}, folded(lines, 20)...)...)
 				u.live.Engine.Steer(m)
 				return
 			}

@@ -8,14 +8,12 @@ package tui
 
 import (
 	"context"
-	"iter"
 	"time"
 
 	"github.com/hew-agent/hew/internal/core/command"
 	"github.com/hew-agent/hew/internal/core/engine"
 	"github.com/hew-agent/hew/internal/event"
 	"github.com/hew-agent/hew/internal/msg"
-	"github.com/hew-agent/hew/internal/state/session"
 	"github.com/hew-agent/hew/internal/surface/tui/editor"
 	"github.com/hew-agent/hew/internal/surface/tui/frame"
 	"github.com/hew-agent/hew/internal/surface/tui/input"
@@ -76,6 +74,8 @@ type Config struct {
 	// FilesChanged receives when there are more.
 	Files        func(query string) []string
 	FilesChanged <-chan struct{}
+	// Recall lists earlier prompts, newest first; see editor.Config.
+	Recall func(scope string) []editor.Entry
 	// Draft is what stood in the editor when hew was killed; KeepDraft writes down
 	// what stands there now. Optional.
 	Draft     editor.Draft
@@ -117,9 +117,8 @@ type Live struct {
 	ToBackground func() (int, error)
 	// StopWork ends all background work.
 	StopWork func()
-	// Typed notes a prompt in the history; History reads it, newest first.
-	Typed   func(d Said) error
-	History func() iter.Seq2[session.Typed, error]
+	// Typed notes a prompt in the history.
+	Typed func(d Said) error
 	// Mentions are agents, resources and other things to name with @.
 	Mentions func(query string) []Mention
 	// StatusLine follows the person's status line until ctx ends. Optional.

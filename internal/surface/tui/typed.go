@@ -10,44 +10,12 @@ import (
 	"github.com/hew-agent/hew/internal/surface/tui/editor"
 )
 
-// maxRecalled is how many earlier prompts are read for a search.
-const maxRecalled = 5000
-
 func (u *ui) newEditor() *editor.Editor {
-	c := editor.Config{Recall: u.recall, Complete: u.complete, Now: u.c.Now, Remaps: u.prefs.VimRemaps}
+	c := editor.Config{Recall: u.c.Recall, Complete: u.complete, Now: u.c.Now, Remaps: u.prefs.VimRemaps}
 	if u.prefs.Vim {
 		c.Style = editor.Vim
 	}
 	return editor.New(c)
-}
-
-// recall lists earlier prompts, newest first.
-func (u *ui) recall(scope string) []editor.Entry {
-	if u.live == nil || u.live.History == nil {
-		return nil
-	}
-	var out []editor.Entry
-	for t, err := range u.live.History() {
-		if err != nil {
-			u.hint = "the history cannot be read: " + err.Error()
-			break
-		}
-		switch scope {
-		case "project":
-			if t.Project != u.live.Engine.Place().Project {
-				continue
-			}
-		case "session":
-			if t.SessionID != u.live.Engine.Session() {
-				continue
-			}
-		}
-		out = append(out, editor.Entry{Text: t.Display, Pastes: t.Texts(), Where: filepath.Base(t.Project)})
-		if len(out) == maxRecalled {
-			break
-		}
-	}
-	return out
 }
 
 // complete finds what a word could become.
@@ -79,7 +47,7 @@ func (u *ui) complete(kind byte, query string) []editor.Candidate {
 func (u *ui) shellCommands(query string) []editor.Candidate {
 	var out []editor.Candidate
 	seen := map[string]bool{}
-	for _, e := range u.recall("project") {
+	for _, e := range u.c.Recall("project") {
 		line, ok := strings.CutPrefix(e.Text, "!")
 		if line = strings.TrimSpace(line); ok && !seen[line] && line != query && strings.HasPrefix(line, query) && !strings.Contains(line, "\n") {
 			seen[line] = true
@@ -126,8 +94,14 @@ func (u *ui) commands(query string) []editor.Candidate {
 	var first, second []editor.Candidate
 	for _, name := range sortedKeys(all) {
 		r := all[name]
-		c := editor.Candidate{Text: "/" + name, Label: strings.TrimSpace("/" + name + " " + r.hint), About: firstLine(r.about)}
+		c := editor.Candidate{
+			Text: "/" + name, Label: strings.TrimSpace("/" + name + " " + r.hint), About: firstLine(r.about),
+			Whole: !strings.HasPrefix(r.hint, "<") || name == query,
+		}
 		switch {
+		case slices.Contains(aliases[name], query):
+			c.Text, c.Whole = "/"+query, true
+			first = append([]editor.Candidate{c}, first...)
 		case strings.HasPrefix(plainName(name), q):
 			first = append(first, c)
 		case inner(name, q) || anyPrefix(aliases[name], q):

@@ -343,7 +343,31 @@ func said(m *msg.Message) (text string, others int) {
 		case *msg.Thinking, *msg.ToolUse, *msg.ToolResult, *msg.Opaque:
 		}
 	}
-	return strings.Join(parts, "\n"), others
+	return typed(strings.Join(parts, "\n")), others
+}
+
+// typed is a prompt as the person typed it: commands stand in tags for the model.
+func typed(text string) string {
+	if name, ok := tagged(text, "command-name"); ok && strings.HasPrefix(text, "<command-message>") {
+		args, _ := tagged(text, "command-args")
+		return strings.TrimSpace(name + " " + args)
+	}
+	if cmd, ok := tagged(text, "bash-input"); ok && strings.HasPrefix(text, "<bash-input>") {
+		out, _ := tagged(text, "bash-stdout")
+		errs, _ := tagged(text, "bash-stderr")
+		return strings.TrimSpace("! " + cmd + "\n" + strings.TrimSpace(out+"\n"+errs))
+	}
+	return text
+}
+
+// tagged is what stands in a tag.
+func tagged(text, tag string) (string, bool) {
+	_, rest, ok := strings.Cut(text, "<"+tag+">")
+	if !ok {
+		return "", false
+	}
+	inner, _, ok := strings.Cut(rest, "</"+tag+">")
+	return inner, ok
 }
 
 // retract takes back a reply that comes again. What was printed stays; a note

@@ -16,6 +16,8 @@ type Candidate struct {
 	Label, About string
 	// Open says that more may follow without a space: a folder.
 	Open bool
+	// Whole says that the word is all there is to say: enter takes and sends it.
+	Whole bool
 }
 
 // menu is the list of candidates under the input.
@@ -116,10 +118,9 @@ func (e *Editor) choosing(p input.Press) (Outcome, bool) {
 	case "tab", "right":
 		e.take()
 	case "enter":
-		whole := m.from == (pos{}) && e.buf.lines[0][:1] == "/"
-		done := e.buf.text(m.from, e.cur) == m.list[m.at].Text
+		whole := m.list[m.at].Whole
 		e.take()
-		if whole && done {
+		if whole {
 			return Submit, true
 		}
 	default:
