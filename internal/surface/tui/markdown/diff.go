@@ -307,7 +307,7 @@ func splitWords(s string) []string {
 
 // marked gives parts of a line another role.
 func marked(l style.Line, parts []spread, r style.Role) style.Line {
-	var b paints
+	var out style.Line
 	at := 0
 	for _, s := range l {
 		for s.Text != "" {
@@ -322,11 +322,11 @@ func marked(l style.Line, parts []spread, r style.Role) style.Line {
 					n = min(n, p.from-at)
 				}
 			}
-			b.put(role, s.Text[:n])
+			out = append(out, style.Span{Text: s.Text[:n], Role: role})
 			s.Text, at = s.Text[n:], at+n
 		}
 	}
-	return b.out
+	return out
 }
 
 // maxContext is the length of a file, in bytes, above which its code is not read

@@ -65,17 +65,26 @@ type lexer struct {
 	tag   bool   // inside a tag
 }
 
-// paints collects spans.
-type paints struct{ out style.Line }
+// paints collects the spans of a line, which are put in order and without gaps.
+type paints struct {
+	line string
+	from int // of the last span in line
+	at   int // what was put
+	out  style.Line
+}
 
+// put gives the next characters their role. A nil paints only reads.
 func (b *paints) put(r style.Role, s string) {
-	if s == "" {
+	if s == "" || b == nil {
 		return
 	}
 	if n := len(b.out); n > 0 && b.out[n-1].Role == r {
-		b.out[n-1].Text += s
+		b.at += len(s)
+		b.out[n-1].Text = b.line[b.from:b.at]
 		return
 	}
+	b.from = b.at
+	b.at += len(s)
 	b.out = append(b.out, style.Span{Text: s, Role: r})
 }
 
@@ -123,7 +132,7 @@ func (x *lexer) line(s string) style.Line {
 	if x.lang == nil {
 		return style.Text(style.Plain, s)
 	}
-	b := &paints{}
+	b := &paints{line: s}
 	if x.lang.read != nil {
 		x.lang.read(x, b, s)
 	} else {
@@ -264,8 +273,7 @@ func (w *words) quoted() bool {
 		}
 		w.x.open, w.x.depth = k+1, 1
 		from := w.i
-		var found paints
-		w.i = w.x.closeQuote(&found, w.s, from, from+len(q.open))
+		w.i = w.x.closeQuote(nil, w.s, from, from+len(q.open))
 		r := q.role
 		if w.is(keys) && r == style.String && strings.HasPrefix(strings.TrimLeft(w.s[w.i:], " "), ":") {
 			r = style.Function

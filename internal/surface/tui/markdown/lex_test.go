@@ -91,3 +91,22 @@ func FuzzLexer(f *testing.F) {
 		}
 	})
 }
+
+// Long lines, whatever is in them, stay as they are.
+func TestLongLines(t *testing.T) {
+	for _, part := range []string{"a ", "${", "#[", "(/[", "--a", "'\\", "\"a\" ", "<a b", ":a", "$(", "a:", "<<"} {
+		for i := range languages {
+			x := lexer{lang: languages[i]}
+			s := strings.Repeat(part, 400)
+			if x.line(s).String() != s {
+				t.Fatalf("%s: %q is not what it was", languages[i].names, part)
+			}
+		}
+		for _, label := range []string{"sh", "css", "js", "html"} {
+			x, long := newLexer(label), strings.Repeat(part, 1<<15/len(part))
+			if x.line(long).String() != long {
+				t.Fatalf("%s: %q is not what it was", label, part)
+			}
+		}
+	}
+}

@@ -32,6 +32,10 @@ func (w *words) special(c byte) bool {
 	return false
 }
 
+// near is as much of the rest of a line as the end of something short is looked
+// for in: a line of megabytes costs no more than its length.
+func near(s string) string { return s[:min(len(s), 400)] }
+
 func (w *words) all(r style.Role) bool {
 	w.put(r, len(w.s)-w.i)
 	return true
@@ -46,8 +50,14 @@ func (w *words) named(r style.Role) bool {
 		return false
 	}
 	if r == style.Number && w.is(commands) { // options are --like-this
-		for skip+n < len(rest) && (rest[skip+n] == '-' || w.x.name(rest[skip+n:]) > 0) {
-			n++
+		for skip+n < len(rest) {
+			if k := w.x.name(rest[skip+n:]); k > 0 {
+				n += k
+			} else if rest[skip+n] == '-' {
+				n++
+			} else {
+				break
+			}
 		}
 	}
 	w.put(r, 1+skip+n)
@@ -79,7 +89,7 @@ func (w *words) rune() bool {
 func (w *words) variable() bool {
 	rest := w.s[w.i+1:]
 	if strings.HasPrefix(rest, "{") {
-		if end := strings.IndexByte(rest, '}'); end >= 0 {
+		if end := strings.IndexByte(near(rest), '}'); end >= 0 {
 			w.put(style.Type, 1+end+1)
 			return true
 		}
@@ -109,7 +119,7 @@ func (w *words) hash() bool {
 		}
 		return true
 	case w.is(bang) && (strings.HasPrefix(rest, "[") || strings.HasPrefix(rest, "![")):
-		if end := strings.IndexByte(rest, ']'); end >= 0 {
+		if end := strings.IndexByte(near(rest), ']'); end >= 0 {
 			w.put(style.Comment, 1+end+1)
 			return true
 		}
@@ -148,7 +158,7 @@ func (w *words) regexp() bool {
 	if w.last != 0 && strings.IndexByte("(,=:[!&|?{};+~", w.last) < 0 {
 		return false
 	}
-	rest := w.s[w.i+1:]
+	rest := near(w.s[w.i+1:])
 	class := false
 	for n := 0; n < len(rest); n++ {
 		switch c := rest[n]; {
@@ -335,7 +345,7 @@ func readRules(x *lexer, b *paints, s string) {
 		switch {
 		case n > 0 && (c < '0' || c > '9') && strings.HasPrefix(strings.TrimLeft(rest[n:], " "), ":") && !strings.HasSuffix(s, "{") && !strings.HasSuffix(s, ","):
 			w.put(style.Function, n)
-		case (c == '.' || c == '#' && !strings.Contains(s[:w.i], ":")) && len(rest) > 1 && x.name(rest[1:]) > 0 && (rest[1] > '9' || rest[1] < '0'):
+		case (c == '.' || c == '#' && !strings.Contains(s[max(0, w.i-400):w.i], ":")) && len(rest) > 1 && x.name(rest[1:]) > 0 && (rest[1] > '9' || rest[1] < '0'):
 			w.put(style.Type, 1+x.name(rest[1:]))
 		case c == '@' && x.name(rest[1:]) > 0:
 			w.put(style.Keyword, 1+x.name(rest[1:]))
