@@ -17,10 +17,21 @@ func TestActionsAreTheEditorsKeys(t *testing.T) {
 		out    Outcome
 		text   string
 	}{
-		{"chat:newline", Changed, "one\n"}, {"chat:undo", Changed, "one"}, {"chat:redo", Changed, "one\n"}, {"chat:undo", Changed, "one"},
-		{"chat:stash", Changed, ""}, {"chat:stash", Changed, "one"}, {"chat:submit", Submit, "one"}, {"chat:externalEditor", EditOutside, "one"},
-		{"history:previous", Changed, "from project"}, {"history:next", Changed, "one"}, {"chat:cancel", None, "one"},
-		{"history:search", Changed, "one"}, {"historySearch:scope", Changed, "one"}, {"historySearch:execute", Submit, "from project"}, {"chat:clearInput", Changed, ""},
+		{"chat:newline", Changed, "one\n"},
+		{"chat:undo", Changed, "one"},
+		{"chat:redo", Changed, "one\n"},
+		{"chat:undo", Changed, "one"},
+		{"chat:stash", Changed, ""},
+		{"chat:stash", Changed, "one"},
+		{"chat:submit", Submit, "one"},
+		{"chat:externalEditor", EditOutside, "one"},
+		{"history:previous", Changed, "from project"},
+		{"history:next", Changed, "one"},
+		{"chat:cancel", None, "one"},
+		{"history:search", Changed, "one"},
+		{"historySearch:scope", Changed, "one"},
+		{"historySearch:execute", Submit, "from project"},
+		{"chat:clearInput", Changed, ""},
 	} {
 		out, ok := e.Act(c.action)
 		if got := e.Draft().Text; !ok || out != c.out || got != c.text {

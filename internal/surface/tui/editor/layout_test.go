@@ -14,7 +14,7 @@ import (
 // The rows of a long line after an edit are those that it would have anew.
 func TestRowsOfALongLineStayTrue(t *testing.T) {
 	t.Parallel()
-	r := rand.New(rand.NewPCG(7, 7)) //nolint:gosec // a test
+	r := rand.New(rand.NewPCG(7, 7))
 	for _, piece := range []string{"word and more ", "日本語の文 ", "x", "é\u0301\t👩‍👩‍👧 ab"} {
 		e := New(Config{})
 		e.Set(strings.Repeat(piece, 12_000/len(piece)))
@@ -108,7 +108,7 @@ func TestTheCursorStandsWhereItIsDrawn(t *testing.T) {
 func TestUndoTakesBackEverything(t *testing.T) {
 	t.Parallel()
 	e := New(Config{})
-	r := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // a test
+	r := rand.New(rand.NewPCG(1, 2))
 	all := []string{"ctrl+k", "ctrl+u", "ctrl+w", "ctrl+y", "alt+y", "alt+d", "backspace", "delete", "ctrl+j", "'some_words", "up", "down", "ctrl+a", "alt+b", "right", "alt+u", "'日本"}
 	for range 300 {
 		keys(e, all[r.IntN(len(all))])

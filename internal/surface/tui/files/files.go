@@ -177,7 +177,7 @@ const (
 type Finder struct {
 	c     Config
 	index Index
-	ctx   context.Context //nolint:containedctx // the life of the work that Close ends
+	ctx   context.Context // the life of the work that Close ends
 	close context.CancelFunc
 	work  sync.WaitGroup
 

@@ -178,7 +178,6 @@ type narrowed struct {
 
 // search is one ranking of all paths.
 type search struct {
-	ctx    context.Context //nolint:containedctx // a search lives as long as one call
 	chunks []*chunk
 	query  string
 	among  [][]uint16
@@ -188,7 +187,7 @@ type search struct {
 // rank returns the best paths for query and what can match it. It looks only at
 // what prior has left, where that fits. A cancelled search returns nothing.
 func rank(ctx context.Context, chunks []*chunk, query string, limit int, prior *narrowed) ([]hit, *narrowed) {
-	s := &search{ctx: ctx, chunks: chunks, query: query, among: make([][]uint16, len(chunks))}
+	s := &search{chunks: chunks, query: query, among: make([][]uint16, len(chunks))}
 	if prior != nil && strings.HasPrefix(query, prior.query) && capital(query) == capital(prior.query) {
 		copy(s.among, prior.in)
 	}
@@ -196,13 +195,13 @@ func rank(ctx context.Context, chunks []*chunk, query string, limit int, prior *
 	for i := range s.tops {
 		s.tops[i].limit = limit
 	}
-	s.each(func(m *matcher, top *best, c *chunk, among []uint16) []uint16 { return c.words(m, top, among) })
+	s.each(ctx, func(m *matcher, top *best, c *chunk, among []uint16) []uint16 { return c.words(m, top, among) })
 	found := 0
 	for _, t := range s.tops {
 		found += len(t.hits)
 	}
 	if found < limit {
-		s.each(func(m *matcher, top *best, c *chunk, among []uint16) []uint16 { return c.letters(m, top, among) })
+		s.each(ctx, func(m *matcher, top *best, c *chunk, among []uint16) []uint16 { return c.letters(m, top, among) })
 	}
 	if ctx.Err() != nil {
 		return nil, nil
@@ -222,13 +221,13 @@ func rank(ctx context.Context, chunks []*chunk, query string, limit int, prior *
 }
 
 // each runs do on every chunk, on all processors, and keeps what it leaves.
-func (s *search) each(do func(m *matcher, top *best, c *chunk, among []uint16) []uint16) {
+func (s *search) each(ctx context.Context, do func(m *matcher, top *best, c *chunk, among []uint16) []uint16) {
 	var next atomic.Int64
 	var group sync.WaitGroup
 	for w := range s.tops {
 		group.Go(func() {
 			m := newMatcher(s.query)
-			for s.ctx.Err() == nil {
+			for ctx.Err() == nil {
 				i := int(next.Add(1)) - 1
 				if i >= len(s.chunks) {
 					return
@@ -247,7 +246,7 @@ func (c *chunk) words(m *matcher, top *best, among []uint16) []uint16 {
 		among = make([]uint16, 0, len(c.ends))
 		for i, mask := range c.masks {
 			if mask&m.mask == m.mask {
-				among = append(among, uint16(i)) //nolint:gosec // below chunkPaths
+				among = append(among, uint16(i))
 			}
 		}
 	} else {

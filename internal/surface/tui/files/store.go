@@ -18,7 +18,7 @@ type chunk struct {
 
 func (c *chunk) add(path string) {
 	c.text = append(c.text, path...)
-	c.ends = append(c.ends, uint32(len(c.text))) //nolint:gosec // a chunk is far below 4 GiB: see maxPath
+	c.ends = append(c.ends, uint32(len(c.text)))
 	c.masks = append(c.masks, mask(path))
 }
 
