@@ -185,8 +185,13 @@ func TestReadOnly(t *testing.T) {
 	p := d.person("ann")
 	id := d.past(2)
 	for _, c := range [][2]string{
-		{"POST", "/api/sessions"}, {"POST", "/api/sessions/" + id + "/fork"}, {"POST", "/api/sessions/" + id + "/control"}, {"DELETE", "/api/sessions/" + id},
-		{"PATCH", "/api/sessions/" + id}, {"POST", "/api/links"}, {"GET", "/api/sessions/" + id + "/context"},
+		{"POST", "/api/sessions"},
+		{"POST", "/api/sessions/" + id + "/fork"},
+		{"POST", "/api/sessions/" + id + "/control"},
+		{"DELETE", "/api/sessions/" + id},
+		{"PATCH", "/api/sessions/" + id},
+		{"POST", "/api/links"},
+		{"GET", "/api/sessions/" + id + "/context"},
 	} {
 		if code, body := p.ask(c[0], c[1], `{"cwd":"/","title":"x"}`); code != 403 || !strings.Contains(body, `"read_only"`) {
 			t.Errorf("%s %s: %d %s", c[0], c[1], code, body)

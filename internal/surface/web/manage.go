@@ -319,6 +319,9 @@ func (s *Server) files(_ http.ResponseWriter, r *http.Request, _ *guest) (any, e
 	m.mu.Lock()
 	cwd := m.row.Cwd
 	m.mu.Unlock()
+	if cwd == "" { // an old transcript that does not say
+		return map[string]any{"files": []string{}}, nil
+	}
 	found, err := s.c.Files(r.Context(), cwd, strings.TrimPrefix(r.URL.Query().Get("q"), "@"))
 	return map[string]any{"files": append([]string{}, found...)}, err
 }

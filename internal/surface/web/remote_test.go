@@ -47,7 +47,9 @@ func TestTheSameFarAway(t *testing.T) {
 	for _, b := range []event.Body{
 		event.TurnStarted{Turn: 1, Why: "start"},
 		event.Message{Msg: msg.User("p1", at, "go"), Source: "prompt"},
-		event.Delta{Kind: event.DeltaThinking, Text: "hm"}, event.Delta{Kind: event.DeltaText, Text: "I "}, event.Delta{Kind: event.DeltaText, Text: "lö\u2028ok <b>"},
+		event.Delta{Kind: event.DeltaThinking, Text: "hm"},
+		event.Delta{Kind: event.DeltaText, Text: "I "},
+		event.Delta{Kind: event.DeltaText, Text: "lö\u2028ok <b>"},
 		event.Message{Msg: &msg.Message{ID: "m", Role: msg.RoleAssistant, Blocks: []msg.Block{msg.NewText("I look"), use}}},
 		event.ToolStarted{Use: use, Title: "edit a"},
 		event.ToolProgress{UseID: "u1", Progress: tool.Progress{Text: "half"}},

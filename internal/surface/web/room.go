@@ -345,6 +345,9 @@ func (m *room) wake(q Request) (*Live, error) {
 		m.mu.Lock()
 		q.Resume, q.Cwd = m.id, m.row.Cwd
 		m.mu.Unlock()
+		if q.Cwd == "" { // an old transcript that does not say
+			q.Cwd = m.s.c.Cwd
+		}
 	}
 	l, err := m.s.c.Open(m.s.ctx, q, Outlet{Lines: m, Heard: m.heard})
 	var busy *session.Busy
