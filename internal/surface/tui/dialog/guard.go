@@ -85,8 +85,7 @@ func (g *guard) repeats(p input.Press) bool {
 		within = held
 	}
 	again := p.Key == g.key && now.Sub(g.at) < within
-	g.patient = g.patient && again && now.Sub(g.at) >= repeat
-	g.key, g.at = p.Key, now
+	g.key, g.at, g.patient = p.Key, now, false
 	return again
 }
 

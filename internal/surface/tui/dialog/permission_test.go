@@ -273,6 +273,25 @@ func TestHeldKeyIsNoAnswer(t *testing.T) {
 	}
 }
 
+// Somebody who presses a key again, because the first press came too soon after
+// the last one, is heard.
+func TestKeyPressedAgainAnswers(t *testing.T) {
+	c := newClock()
+	o := c.options()
+	o.LastKey, o.LastAt = "enter", c.t
+	p := NewPermission(command("ls"), o)
+	p.Draw(80, 24)
+	for range 2 {
+		if c.pass(700 * time.Millisecond); p.Done() {
+			t.Fatal("the first press may be a key that is held")
+		}
+		p.Handle(input.Press{Key: "enter"})
+	}
+	if !p.Done() {
+		t.Error("the second press does not answer")
+	}
+}
+
 // A question that grants more than fits is not answered for longer.
 func TestGrantIsShownWhole(t *testing.T) {
 	q := command("ls")
