@@ -1,6 +1,7 @@
 // node run.mjs --bin HEW [--only substring[,substring]] [--fast] [--list] [--show] [--shots DIR]
 // Drives the page of `HEW serve` with the machine's Chromium. Checks of stage*.mjs play the server themselves, the others run the
-// binary against the scripted model. Last line: "N passed, N failed". Exit code 0 only when nothing failed.
+// binary against the scripted model. `--shots goldens` draws anew the pictures that are kept for people: nothing compares them, since
+// fonts differ. Last line: "N passed, N failed". Exit code 0 only when nothing failed.
 import fs from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'

@@ -39,7 +39,6 @@ export const checks = {
     assert.equal(await page.locator('article.call').count(), 2)
     assert.match(await page.locator('article.call').nth(1).innerText(), /not run|failed/)
     assert.equal(await page.locator('article.reply .k-word').first().textContent(), 'func')
-    await t.shot(page, 'real')
     // A reload finds everything.
     const before = await page.locator('article.item').count()
     await page.reload()

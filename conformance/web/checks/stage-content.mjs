@@ -187,7 +187,6 @@ export const checks = {
     await narrow(page)
     const column = await page.locator('.feed').boundingBox()
     assert.ok(column.width > 900 && column.width < 1700, `the column is ${column.width} px wide`)
-    await t.shot(page, 'wide')
   },
 
   'axe-pages': async (t) => {

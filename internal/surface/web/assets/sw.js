@@ -1,6 +1,6 @@
 // The page's own files are at hand without the network, so that the installed app can say that hew serve is away. Nothing of a
 // conversation is ever kept here.
-const name = 'hew-e92880da0776d0d2'
+const name = 'hew-abc2563de8704932'
 const files = ['/', '/app.js', '/app.css', '/icon.svg', '/manifest.webmanifest']
 
 self.addEventListener('install', (e) => {
