@@ -190,8 +190,10 @@ func (b *build) foundry(c endpoint.Config) (provider.Provider, error) {
 		c.BaseURL = cloud.FoundryURL(b.env("ANTHROPIC_FOUNDRY_RESOURCE"))
 	}
 	fix := "Check ANTHROPIC_FOUNDRY_API_KEY, or the Entra ID login (az login)"
-	c.Fix = map[provider.Class]string{provider.Auth: fix, provider.Forbidden: "The account needs the role Cognitive Services User on the resource",
-		provider.NotFound: "Deploy the model to this resource, or name a deployment of yours with --model; check ANTHROPIC_FOUNDRY_RESOURCE"}
+	c.Fix = map[provider.Class]string{
+		provider.Auth: fix, provider.Forbidden: "The account needs the role Cognitive Services User on the resource",
+		provider.NotFound: "Deploy the model to this resource, or name a deployment of yours with --model; check ANTHROPIC_FOUNDRY_RESOURCE",
+	}
 	key, token := b.env("ANTHROPIC_FOUNDRY_API_KEY"), b.env("ANTHROPIC_FOUNDRY_AUTH_TOKEN")
 	switch {
 	case b.env("CLAUDE_CODE_SKIP_FOUNDRY_AUTH") != "": // a gateway adds the credentials

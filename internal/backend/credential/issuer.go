@@ -107,7 +107,8 @@ func (i Issuer) judged(base *url.URL, e endpoints) (endpoints, error) {
 		return e, fmt.Errorf("the login server %s does not know PKCE with S256, without which a login can be stolen on its way", base.Host)
 	}
 	for _, f := range []struct{ name, url, own string }{
-		{"authorization_endpoint", e.Authorization, i.AuthorizationURL}, {"token_endpoint", e.Token, i.TokenURL},
+		{"authorization_endpoint", e.Authorization, i.AuthorizationURL},
+		{"token_endpoint", e.Token, i.TokenURL},
 		{"revocation_endpoint", e.Revocation, e.Token},
 	} {
 		u, err := url.Parse(f.url)
