@@ -22,6 +22,10 @@ type Layouter struct {
 	// were in that one (-1: not known, those of the next one count).
 	broken  bool
 	replies int
+	// urged is the length of the history whose request ended with words of hew,
+	// because it ends with a reply; 0 for none. They stand in no later request,
+	// which then cannot extend that one.
+	urged int
 	laid
 }
 
@@ -107,6 +111,9 @@ func (l *Layouter) locked() (release func()) {
 
 func (l *Layouter) messages(history []*msg.Message, model string) (ms []*msg.Message, broke bool) {
 	defer l.locked()()
+	if l.urged > 0 && len(history) > l.urged {
+		l.broken, l.replies, l.urged = true, -1, 0
+	}
 	if l.model != model || !l.extended(history) {
 		l.laid = laid{model: model}
 	}
@@ -127,7 +134,11 @@ func (l *Layouter) messages(history []*msg.Message, model string) (ms []*msg.Mes
 	broke = w.gone != w.before
 	if r.waiting > 0 || len(out) == 0 || out[len(out)-1].Role != msg.RoleUser || r.newest(l.last) != last {
 		l.laid = laid{}
-		return r.close(w.relieved(out)), broke
+		closed := r.close(w.relieved(out))
+		if n := len(closed); n > len(out) && closed[n-1].Text() == goOn {
+			l.urged = len(history)
+		}
+		return closed, broke
 	}
 	l.seen = append(l.seen, history[len(l.seen):]...)
 	l.out, l.ids, l.early, l.last, l.weights = all, r.ids, r.early, last, w

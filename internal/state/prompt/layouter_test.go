@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -88,5 +89,32 @@ func TestLayouterDoesOnlyWhatIsNew(t *testing.T) {
 	l.Layout(req, history)
 	if len(req.Messages) != len(history) || req.MarkAt[1] != len(history)-1 {
 		t.Errorf("the same history again: %d messages, marks %v", len(req.Messages), req.MarkAt)
+	}
+}
+
+// TestUrged: where history ends with a reply the request ends with a word of
+// hew, which no later request holds; the next one says so.
+func TestUrged(t *testing.T) {
+	var l Layouter
+	at := time.Unix(1, 0)
+	reply := func(id string) *msg.Message {
+		return &msg.Message{ID: id, Role: msg.RoleAssistant, Blocks: []msg.Block{msg.NewText(id)}, Reply: &msg.Reply{ID: id}}
+	}
+	h := []*msg.Message{msg.User("a", at, "one"), reply("b")}
+	lay := func() *provider.Request {
+		r := &provider.Request{Model: "m"}
+		l.Layout(r, h)
+		return r
+	}
+	if r := lay(); r.Messages[len(r.Messages)-1].Text() != goOn {
+		t.Fatalf("it ends with %q", r.Messages[len(r.Messages)-1].Text())
+	}
+	h = append(h, reply("d"), msg.User("e", at, "two"))
+	if r := lay(); r.Break != "repair" {
+		t.Errorf("the break is %q", r.Break)
+	}
+	h = append(h, reply("f"), msg.User("g", at, "three"))
+	if r := lay(); r.Break != "" {
+		t.Errorf("the next break is %q", r.Break)
 	}
 }
