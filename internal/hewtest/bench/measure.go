@@ -25,7 +25,7 @@ func (m missing) Error() string { return "needs " + m.what }
 func measures() []measure {
 	var all []measure
 	for _, group := range [][]measure{
-		startMeasures(), promptMeasures(), hostMeasures(), turnMeasures(), streamMeasures(), resumeMeasures(), sessionMeasures(), searchMeasures(), snapshotMeasures(), safetyMeasures(), agentMeasures(), servedMeasures(), sizeMeasures(),
+		startMeasures(), promptMeasures(), hostMeasures(), turnMeasures(), streamMeasures(), resumeMeasures(), sessionMeasures(), searchMeasures(), snapshotMeasures(), safetyMeasures(), agentMeasures(), servedMeasures(), terminalMeasures(), sizeMeasures(),
 	} {
 		all = append(all, group...)
 	}

@@ -14,6 +14,8 @@ type reply struct {
 	// every is the time between two deltas, each of which then says when it was
 	// sent: a letter and the nanoseconds. 0 sends them at once and as they are.
 	every time.Duration
+	// pace is the time between two deltas that are sent as they are.
+	pace time.Duration
 }
 
 // call is one use of a tool.
@@ -53,6 +55,9 @@ func (r reply) send(w http.ResponseWriter, id string) (left time.Time, err error
 			if tick != nil {
 				<-tick.C
 				d = fmt.Sprintf("t%d ", time.Now().UnixNano())
+			}
+			if r.pace > 0 {
+				<-time.After(r.pace)
 			}
 			out.delta(0, map[string]string{"type": "text_delta", "text": d})
 			if err := out.send(); err != nil {

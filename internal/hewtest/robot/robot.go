@@ -1,3 +1,5 @@
+//go:build !windows
+
 // Package robot is a person at a virtual terminal: types, reads the screen, changes its size, and ends programs.
 package robot
 
@@ -12,6 +14,7 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+	"time"
 
 	"github.com/charmbracelet/x/ansi"
 	"github.com/charmbracelet/x/term"
@@ -291,6 +294,16 @@ func (r *Robot) Code() int {
 		return 128 + int(ws.Signal())
 	}
 	return ee.ExitCode()
+}
+
+// CPU is the time that the program, which has ended, took of all processors.
+func (r *Robot) CPU() time.Duration {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.cmd == nil || r.cmd.ProcessState == nil {
+		return 0
+	}
+	return r.cmd.ProcessState.UserTime() + r.cmd.ProcessState.SystemTime()
 }
 
 // Restored says what a program left changed about the terminal, nil for nothing,

@@ -1,0 +1,4 @@
+package main
+
+// terminalMeasures need a pseudo-terminal.
+func terminalMeasures() []measure { return nil }
