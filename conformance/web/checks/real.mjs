@@ -169,7 +169,7 @@ export const checks = {
     await page.locator('#app').getByText('Changed.').waitFor()
     await page.locator('.end').waitFor()
     assert.equal(s.read('a.txt'), 'two\n')
-    assert.equal(await page.locator('.diff tr.add').count(), 1)
+    await until('the change', async () => (await page.locator('.diff tr.add').count()) === 1)
     await page.keyboard.press('Alt+z')
     await page.getByRole('dialog').getByRole('button', { name: /change it/ }).click()
     await page.getByRole('dialog').getByText('a.txt').waitFor()

@@ -97,7 +97,7 @@ export const checks = {
     await page.getByRole('checkbox', { name: /rm -rf build/ }).uncheck()
     const write = page.getByRole('button', { name: 'Yes, and write this' })
     await rules.nth(0).fill('Edit(x)')
-    assert.equal(await write.isDisabled(), true)
+    await until('a rule that is refused', () => write.isDisabled())
     await rules.nth(0).fill('Bash(npm run *)')
     await page.getByRole('combobox', { name: 'Where' }).selectOption('userSettings')
     await accessible(page, 'always')
@@ -222,7 +222,7 @@ export const checks = {
     for (const k of await dialog.locator('dt kbd').allTextContents()) assert.ok(documented.includes(k), `docs/serve.md does not name ${k}`)
     await accessible(page, 'keys')
     await page.keyboard.press('Escape')
-    assert.equal(await page.getByRole('dialog').count(), 0)
+    await until('no dialog', async () => (await page.getByRole('dialog').count()) === 0)
     // Everything that can be pressed can be reached by Tab, and shows that it has the focus.
     await page.keyboard.press('Alt+i')
     for (let i = 0; i < 12; i++) {

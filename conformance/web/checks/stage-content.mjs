@@ -64,9 +64,9 @@ export const checks = {
     await page.getByText('Exit code 1').waitFor()
     assert.equal(await page.locator('.t-red').first().textContent(), 'FAIL')
     // a change, both ways
-    assert.equal(await page.locator('.diff tr.add').count(), 4)
+    await until('the change', async () => (await page.locator('.diff tr.add').count()) === 4)
     await page.getByRole('button', { name: 'Side by side' }).click()
-    assert.equal(await page.locator('.diff .split tr').count(), 10)
+    await until('both sides', async () => (await page.locator('.diff .split tr').count()) === 10)
     // live output, to-do list, agents, window
     await page.getByText('internal/core/loop').first().waitFor()
     assert.equal(await page.locator('.right .entry').count(), 4)
@@ -213,8 +213,8 @@ export const checks = {
     const light = await ground()
     await page.getByRole('button', { name: /Colours/ }).click()
     await page.getByRole('button', { name: /Colours: light/ }).click()
+    await until('other colours', async () => (await ground()) !== light)
     const dark = await ground()
-    assert.notEqual(light, dark)
     await page.reload()
     await page.locator('article.item').first().waitFor()
     assert.equal(await ground(), dark)
