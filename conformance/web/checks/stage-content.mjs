@@ -50,7 +50,7 @@ async function long(t) {
 export const checks = {
   'shows-conversation': async (t) => {
     const { page, stage } = await staged(t)
-    assert.equal(await page.title(), 'Fix the failing test · hew')
+    await until('the title', async () => (await page.title()) === 'Fix the failing test · hew')
     await page.getByRole('article', { name: 'You' }).getByText('TestUntil fails').waitFor()
     // Markdown
     const reply = page.getByRole('article', { name: 'hew' }).nth(1)
