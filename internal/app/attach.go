@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -127,11 +128,12 @@ func (a attaching) open(ctx context.Context, server *remote.Server) (string, err
 	if !errors.As(err, &f) || f.Code != "untrusted" {
 		return id, err
 	}
-	text := f.Text + ":"
+	var text strings.Builder
+	text.WriteString(f.Text + ":")
 	for _, it := range gjson.GetBytes(f.Body, "items").Array() {
-		text += "\n  " + plain.Line(it.Get("kind").Str+" "+it.Get("name").Str+" "+it.Get("file").Str)
+		text.WriteString("\n  " + plain.Line(it.Get("kind").Str+" "+it.Get("name").Str+" "+it.Get("file").Str))
 	}
-	return "", errors.New(text + "\nagree with --trust always or --trust once, or go on without with --trust none")
+	return "", errors.New(text.String() + "\nagree with --trust always or --trust once, or go on without with --trust none")
 }
 
 func listServed(ctx context.Context, e Env, server *remote.Server) error {
@@ -213,11 +215,12 @@ func (a attaching) ask(ctx context.Context, e Env, server *remote.Server) error 
 
 func (a attaching) say(e Env, r gjson.Result) error {
 	if !a.lines {
-		text := r.Get("result").Str
+		var text strings.Builder
+		text.WriteString(r.Get("result").Str)
 		for _, t := range r.Get("errors").Array() {
-			text += t.Str + "\n"
+			text.WriteString(t.Str + "\n")
 		}
-		fmt.Fprintln(e.Stdout, plain.Text(text))
+		fmt.Fprintln(e.Stdout, plain.Text(text.String()))
 	}
 	if r.Get("is_error").Bool() {
 		return &failure{exitError}

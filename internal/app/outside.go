@@ -46,9 +46,9 @@ func clipboardReaders() [][]string {
 
 // clipboardImage writes the clipboard's picture into a file and names it.
 func (t *terminal) clipboardImage(ctx context.Context) (string, error) {
-	names := ""
+	var names strings.Builder
 	for _, argv := range clipboardReaders() {
-		names += " " + argv[0]
+		names.WriteString(" " + argv[0])
 		if _, err := exec.LookPath(argv[0]); err != nil {
 			continue
 		}
@@ -65,5 +65,5 @@ func (t *terminal) clipboardImage(ctx context.Context) (string, error) {
 		_, err = f.Write(out.Bytes())
 		return f.Name(), errors.Join(err, f.Close())
 	}
-	return "", errors.New("the clipboard cannot be read here; install one of:" + names)
+	return "", errors.New("the clipboard cannot be read here; install one of:" + names.String())
 }

@@ -31,7 +31,8 @@ func (t *terminal) prefs() []pref {
 	return []pref{
 		{"theme", "colours", t.themes(), func(p tui.Prefs) string { return p.Theme }, func(p *tui.Prefs, v string) { p.Theme = v }},
 		{
-			"tui", "inline keeps the terminal's own scrollback; fullscreen uses the whole window", []string{"default", "fullscreen"},
+			"tui", "inline keeps the terminal's own scrollback; fullscreen uses the whole window",
+			[]string{"default", "fullscreen"},
 			func(p tui.Prefs) string {
 				if p.Fullscreen {
 					return "fullscreen"
@@ -41,7 +42,8 @@ func (t *terminal) prefs() []pref {
 			func(p *tui.Prefs, v string) { p.Fullscreen = v == "fullscreen" },
 		},
 		{
-			"editorMode", "how the input is edited", []string{"normal", "vim"},
+			"editorMode", "how the input is edited",
+			[]string{"normal", "vim"},
 			func(p tui.Prefs) string {
 				if p.Vim {
 					return "vim"
@@ -55,7 +57,8 @@ func (t *terminal) prefs() []pref {
 		{"axScreenReader", "plain lines, no cursor movement; from the next start", yes, func(p tui.Prefs) string { return truth(p.ScreenReader) }, func(*tui.Prefs, string) {}},
 		{"respondToBashCommands", "the model answers to the output of ! commands", []string{"true", "false"}, func(p tui.Prefs) string { return truth(!p.QuietBash) }, func(p *tui.Prefs, v string) { p.QuietBash = v == "false" }},
 		{
-			"preferredNotifChannel", "how hew calls you when it waits and you look elsewhere", []string{"auto", "terminal_bell", "iterm2", "kitty", "ghostty", "notifications_disabled"},
+			"preferredNotifChannel", "how hew calls you when it waits and you look elsewhere",
+			[]string{"auto", "terminal_bell", "iterm2", "kitty", "ghostty", "notifications_disabled"},
 			func(p tui.Prefs) string { return p.Notify }, func(p *tui.Prefs, v string) { p.Notify = v },
 		},
 	}

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -110,9 +111,7 @@ func (s *issuer) browser(address string, answer url.Values) string {
 		s.t.Errorf("the address is %s", address)
 	}
 	out := url.Values{"code": {"c0de"}, "state": {q.Get("state")}}
-	for k, v := range answer {
-		out[k] = v
-	}
+	maps.Copy(out, answer)
 	return q.Get("redirect_uri") + "?" + out.Encode()
 }
 

@@ -2,5 +2,5 @@
 
 package feature
 
-// Telemetry: the OpenTelemetry exporter is in this build.
+// Telemetry says that the OpenTelemetry exporter is in this build.
 const Telemetry = true

@@ -107,20 +107,21 @@ func (r *rig) hold(want map[string]string) {
 	found := map[string]bool{}
 	for l := range strings.SplitSeq(strings.TrimSpace(string(data)), "\n") {
 		v := gjson.Parse(l)
-		kind := v.Get("type").Str
+		var kind strings.Builder
+		kind.WriteString(v.Get("type").Str)
 		for _, sub := range []string{"subtype", "attachment.type"} {
 			if s := v.Get(sub).Str; s != "" {
-				kind += " " + s
+				kind.WriteString(" " + s)
 			}
 		}
-		fields, ok := want[kind]
+		fields, ok := want[kind.String()]
 		if !ok {
-			r.t.Errorf("no schema for %q: %.200s", kind, l)
+			r.t.Errorf("no schema for %q: %.200s", kind.String(), l)
 		}
-		found[kind] = true
+		found[kind.String()] = true
 		for f := range strings.FieldsSeq(fields) {
 			if !v.Get(f).Exists() {
-				r.t.Errorf("%s has no %s: %.300s", kind, f, l)
+				r.t.Errorf("%s has no %s: %.300s", kind.String(), f, l)
 			}
 		}
 	}

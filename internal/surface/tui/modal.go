@@ -17,10 +17,6 @@ type modal struct {
 	widget frame.Widget
 	// closed is called once the widget is done and has been taken away.
 	closed func()
-	// over is closed when nobody waits for an answer any more; gone is called then
-	// in the place of closed. Optional.
-	over <-chan struct{}
-	gone func()
 	// below is what had the keyboard before.
 	below *modal
 	// pick takes a choice that does not end the widget. Optional.

@@ -476,8 +476,13 @@ func merged(was, now event.TaskChanged) event.TaskChanged {
 		now.Status, now.Foreground = event.TaskRunning, false
 	}
 	for _, f := range []struct{ to, from *string }{
-		{&now.Kind, &was.Kind}, {&now.Summary, &was.Summary}, {&now.Use, &was.Use}, {&now.OutputFile, &was.OutputFile},
-		{&now.Type, &was.Type}, {&now.Prompt, &was.Prompt}, {&now.LastTool, &was.LastTool},
+		{&now.Kind, &was.Kind},
+		{&now.Summary, &was.Summary},
+		{&now.Use, &was.Use},
+		{&now.OutputFile, &was.OutputFile},
+		{&now.Type, &was.Type},
+		{&now.Prompt, &was.Prompt},
+		{&now.LastTool, &was.LastTool},
 	} {
 		if *f.to == "" {
 			*f.to = *f.from

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"mime"
 	"net"
 	"net/http"
@@ -124,9 +125,7 @@ func (s *Server) deny(w http.ResponseWriter, err error) {
 		status = statusOf(f.code)
 	}
 	body := map[string]any{"error": map[string]string{"code": f.code, "message": f.text}}
-	for k, v := range f.more {
-		body[k] = v
-	}
+	maps.Copy(body, f.more)
 	answer(w, status, body)
 }
 

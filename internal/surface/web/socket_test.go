@@ -373,14 +373,14 @@ func TestViewsAddUp(t *testing.T) {
 	id, k := p.begin()
 	s := p.socket("/api/sessions/" + id + "/socket?want=view")
 	s.next(typed("view"))
-	text := ""
+	var text strings.Builder
 	for i := range 300 {
 		w := fmt.Sprint("w", i, " ")
-		text += w
+		text.WriteString(w)
 		k.out.Heard(delta(w))
 	}
 	got := ""
-	for got != text {
+	for got != text.String() {
 		v := s.next(typed("view"))
 		valid(t, v.Raw)
 		for _, it := range v.Get("live").Array() {
@@ -389,7 +389,7 @@ func TestViewsAddUp(t *testing.T) {
 		for _, g := range v.Get("grow").Array() {
 			got += g.Get("more").Str
 		}
-		if !strings.HasPrefix(text, got) {
+		if !strings.HasPrefix(text.String(), got) {
 			t.Fatalf("the client has %q", got)
 		}
 	}

@@ -56,8 +56,10 @@ func TestFormPictures(t *testing.T) {
 
 func TestFormAnswers(t *testing.T) {
 	for _, c := range []struct{ name, keys, action, content string }{
-		{"all", "A d a enter a @ b enter 4 2 tab right down right enter right space enter enter", "accept",
-			`{"name":"Ada","mail":"a@b","age":42,"news":false,"colour":"g","days":["tu"]}`},
+		{
+			"all", "A d a enter a @ b enter 4 2 tab right down right enter right space enter enter", "accept",
+			`{"name":"Ada","mail":"a@b","age":42,"news":false,"colour":"g","days":["tu"]}`,
+		},
 		{"a choice is missing", "A l enter tab tab tab tab tab enter", "", ""},
 		{"least", "A l enter tab tab tab space tab tab enter", "accept", `{"name":"Al","news":true,"colour":"r"}`},
 		{"decline", "tab tab tab tab tab tab tab enter", "decline", ""},

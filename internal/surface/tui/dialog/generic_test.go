@@ -73,7 +73,7 @@ func TestGenericPictures(t *testing.T) {
 		golden(t, name, func(draw func(frame.Widget)) frame.Widget {
 			w := c.make()
 			draw(w)
-			for _, k := range strings.Fields(c.keys) {
+			for k := range strings.FieldsSeq(c.keys) {
 				ev := input.Press{Key: k}
 				if len(k) == 1 {
 					ev.Text = k
@@ -177,8 +177,17 @@ func TestPagerSearches(t *testing.T) {
 		keys string
 		top  int
 	}{
-		{"/ 7 7 enter", 76}, {"n", 176}, {"n", 276}, {"n", 76}, {"N", 276}, {"g", 0}, {"G", 278}, {"k", 277}, {"pgup", 255},
-		{"/ L I N E enter", 255}, {"g / l i n e enter n", 1},
+		{"/ 7 7 enter", 76},
+		{"n", 176},
+		{"n", 276},
+		{"n", 76},
+		{"N", 276},
+		{"g", 0},
+		{"G", 278},
+		{"k", 277},
+		{"pgup", 255},
+		{"/ L I N E enter", 255},
+		{"g / l i n e enter n", 1},
 	} {
 		if press(p, k, strings.Fields(c.keys)...); p.top != c.top {
 			t.Errorf("%s: at %d, want %d", c.keys, p.top, c.top)
@@ -211,7 +220,7 @@ func TestFieldEdits(t *testing.T) {
 		"\x1b[31m a":                  "[31ma",
 	} {
 		f, k := NewField(Field{}), newClock()
-		for _, s := range strings.Fields(keys) {
+		for s := range strings.FieldsSeq(keys) {
 			if strings.ContainsAny(s, "\u0301\u200d\x1b") {
 				f.Handle(input.Press{Key: "x", Text: s})
 				continue
@@ -269,7 +278,7 @@ func TestFirstRun(t *testing.T) {
 			Sample: func(width int) []style.Line { return numbered1(3) }, Show: func(s string) { shown = append(shown, s) },
 		}, k.options())
 		ready(f, k)
-		for _, s := range strings.Fields(c.keys) {
+		for s := range strings.FieldsSeq(c.keys) {
 			press(f, k, s)
 			k.pass(1e9)
 		}

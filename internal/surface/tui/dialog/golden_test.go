@@ -51,12 +51,6 @@ func press(w frame.Widget, c *clock, keys ...string) {
 	}
 }
 
-func say(w frame.Widget, c *clock, text string) {
-	for _, r := range text {
-		press(w, c, string(r))
-	}
-}
-
 // picture is a frame as text, with the cursor's place.
 func picture(f frame.Frame) string {
 	var b strings.Builder

@@ -29,7 +29,8 @@ func everywhere(s string, c *clock) []frame.Widget {
 		Decision: tool.Decision{Reason: s, Rule: s, File: s, Trace: []tool.Step{{Name: s, Outcome: s, Detail: s, Rule: s, File: s}}},
 		Suggestions: []event.Suggestion{
 			{Type: "addRules", Destination: "localSettings", Rules: []event.Rule{{Tool: s, Content: s}}},
-			{Type: "addDirectories", Destination: s, Directories: []string{s}}, {Type: "setMode", Mode: s, Destination: "session"},
+			{Type: "addDirectories", Destination: s, Directories: []string{s}},
+			{Type: "setMode", Mode: s, Destination: "session"},
 		},
 	}
 	lines := func(width int) []style.Line {
@@ -49,9 +50,13 @@ func everywhere(s string, c *clock) []frame.Widget {
 		&Pager{Title: "m", Lines: func(width int) []style.Line { return Meter([]Share{{s, 3}, {s, 4}}, 9, width) }},
 	}
 	for _, v := range []tool.View{
-		nil, tool.TextView{Text: s}, tool.TerminalView{Command: s}, tool.ListView{Title: s, Items: []tool.Item{{Text: s}}},
+		nil,
+		tool.TextView{Text: s},
+		tool.TerminalView{Command: s},
+		tool.ListView{Title: s, Items: []tool.Item{{Text: s}}},
 		tool.DiffView{Path: s, Hunks: []tool.Hunk{{OldStart: 1, NewStart: 9, Lines: []string{"+" + s, "-" + s, s, ""}}}},
-		tool.TableView{Header: []string{s}, Rows: [][]string{{s, s}}}, tool.NestedView{Title: s, Views: []tool.View{tool.TextView{Text: s}}},
+		tool.TableView{Header: []string{s}, Rows: [][]string{{s, s}}},
+		tool.NestedView{Title: s, Views: []tool.View{tool.TextView{Text: s}}},
 	} {
 		q.Preview = v
 		out = append(out, NewPermission(q, o))

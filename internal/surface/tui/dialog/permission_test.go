@@ -68,7 +68,7 @@ func TestPermissionPictures(t *testing.T) {
 	for name, keys := range map[string]string{"permission-explained": "ctrl+e", "permission-rule": "end down down tab", "permission-comment": "end tab n o t"} {
 		golden(t, name, func(draw func(frame.Widget)) frame.Widget {
 			p := asked(q, draw)
-			for _, k := range strings.Fields(keys) {
+			for k := range strings.FieldsSeq(keys) {
 				p.Handle(input.Press{Key: k, Text: k})
 				draw(p)
 			}

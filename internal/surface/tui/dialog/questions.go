@@ -219,18 +219,19 @@ func (d *Questions) send() {
 
 // talk refuses the call so that the model hears why, and what was answered so far.
 func (d *Questions) talk(words string) {
-	text := "The user wants to talk about this before answering."
+	var text strings.Builder
+	text.WriteString("The user wants to talk about this before answering.")
 	if words = strings.TrimSpace(words); words != "" {
-		text += " They say: " + words
+		text.WriteString(" They say: " + words)
 	} else {
-		text += " Ask what is unclear to them."
+		text.WriteString(" Ask what is unclear to them.")
 	}
 	for i := range d.items {
 		if a := d.items[i].given(); a != "" {
-			text += "\nSo far: " + d.items[i].Question + " " + a
+			text.WriteString("\nSo far: " + d.items[i].Question + " " + a)
 		}
 	}
-	d.end(event.Answer{Behavior: tool.Deny, Message: text})
+	d.end(event.Answer{Behavior: tool.Deny, Message: text.String()})
 }
 
 // tabs is the line of the questions' headers, scrolled to the one that is shown.

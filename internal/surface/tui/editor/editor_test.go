@@ -25,7 +25,7 @@ func shown(e *Editor) string {
 // keys presses keys by name; a word in quotes is typed.
 func keys(e *Editor, list string) Outcome {
 	last := None
-	for _, k := range strings.Fields(list) {
+	for k := range strings.FieldsSeq(list) {
 		if text, ok := strings.CutPrefix(k, "'"); ok {
 			for _, r := range strings.ReplaceAll(text, "_", " ") {
 				last = e.Handle(input.Press{Key: string(r), Text: string(r)})

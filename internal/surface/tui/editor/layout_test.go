@@ -165,14 +165,14 @@ func TestWhatIsSelectedStandsOut(t *testing.T) {
 	e.Handle(input.Paste{Text: strings.Repeat("long\n", 5)})
 	press(e, "v2b")
 	l := e.Draw(60, 5).Lines[0]
-	var selected string
+	var selected strings.Builder
 	for _, s := range l {
 		if s.Role == style.Selected {
-			selected += s.Text
+			selected.WriteString(s.Text)
 		}
 	}
-	if selected != "one [Pasted text #1 +5 lines]t" {
-		t.Errorf("%q of %q", selected, l.String())
+	if selected.String() != "one [Pasted text #1 +5 lines]t" {
+		t.Errorf("%q of %q", selected.String(), l.String())
 	}
 }
 

@@ -41,7 +41,7 @@ func vimEditor(before string) *Editor {
 
 func press(e *Editor, list string) Outcome {
 	out := None
-	for _, k := range strings.Split(vimKeys(list), "\x00") {
+	for k := range strings.SplitSeq(vimKeys(list), "\x00") {
 		out = keys(e, strings.ReplaceAll(k, "'", "''"))
 	}
 	return out
@@ -491,7 +491,7 @@ func FuzzVim(f *testing.F) {
 			return
 		}
 		e := New(Config{Style: Vim, Remaps: map[string]string{"jj": "<Esc>"}})
-		for _, k := range strings.Split(vimKeys(list), "\x00") {
+		for k := range strings.SplitSeq(vimKeys(list), "\x00") {
 			keys(e, strings.ReplaceAll(k, "'", "''"))
 			if e.cur.row >= len(e.buf.lines) || e.cur.col > len(e.buf.lines[e.cur.row]) {
 				t.Fatalf("after %q the cursor is at %v of %q", k, e.cur, e.buf.lines)

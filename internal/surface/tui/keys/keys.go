@@ -2,6 +2,7 @@
 package keys
 
 import (
+	"maps"
 	"slices"
 	"strings"
 )
@@ -18,9 +19,7 @@ func (t Table) With(changes Changes) Table {
 	out := Table{map[string]map[string]string{}}
 	for c, m := range t.bound {
 		out.bound[c] = map[string]string{}
-		for k, a := range m {
-			out.bound[c][k] = a
-		}
+		maps.Copy(out.bound[c], m)
 	}
 	for _, c := range changes {
 		if out.bound[c.Context] == nil {

@@ -94,7 +94,7 @@ func TestResolve(t *testing.T) {
 	} {
 		r := &Resolver{Table: Default().With(changes)}
 		got := ""
-		for _, k := range strings.Fields(c.keys) {
+		for k := range strings.FieldsSeq(c.keys) {
 			action, m := r.Resolve(c.contexts, k)
 			got = map[Meaning]string{Free: "free", Act: action, Waiting: "waiting", Unbound: "unbound"}[m]
 		}

@@ -270,7 +270,7 @@ func (p *parser) refuse(context, action string) string {
 // keys of a chord with a space between.
 func chord(s string) (string, error) {
 	var out []string
-	for _, key := range strings.Fields(s) {
+	for key := range strings.FieldsSeq(s) {
 		name, err := stroke(key)
 		if err != nil {
 			return "", err
@@ -343,11 +343,11 @@ func stroke(s string) (string, error) {
 			key = "_"
 		}
 	}
-	name := ""
+	var name strings.Builder
 	for _, m := range []string{"ctrl", "alt", "shift", "super"} {
 		if mods[m] {
-			name += m + "+"
+			name.WriteString(m + "+")
 		}
 	}
-	return name + key, nil
+	return name.String() + key, nil
 }

@@ -69,7 +69,7 @@ func (p *parser) bound() {
 // open if there is such a place, else at white space.
 func seam(s string) int {
 	n, ticks, stars := 0, 0, 0
-	for i := 0; i < maxPara; i++ {
+	for i := range maxPara {
 		switch s[i] {
 		case '`':
 			ticks++

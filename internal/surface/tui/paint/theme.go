@@ -100,7 +100,7 @@ func parseLook(words string) (look, error) {
 	var l look
 	var attrs []string
 	back := false
-	for _, w := range strings.Fields(words) {
+	for w := range strings.FieldsSeq(words) {
 		switch w {
 		case "on":
 			back = true
