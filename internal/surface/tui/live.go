@@ -206,9 +206,9 @@ func todo(s view.State, width int, all bool) []style.Line {
 		sign, role := "☐ ", style.Plain
 		switch it.State {
 		case "completed":
-			sign, role = "☑ ", style.Dim
+			sign, role = "✔ ", style.Dim
 		case "in_progress":
-			sign, role = "◼ ", style.Accent
+			sign, role = "▸ ", style.Accent
 		}
 		out = append(out, style.Line{{Text: "  " + sign, Role: role}, {Text: plain.Line(firstLine(it.Text)), Role: role}}.Cut(width))
 	}
