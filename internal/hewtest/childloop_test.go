@@ -56,7 +56,8 @@ func happened(t *testing.T, sc *script.Scenario, prompt string, ofChild bool) []
 }
 
 // normalOf are the lines of one conversation, the child's or the parent's, of the
-// kinds that a trace shows of both: not turns, shapers and the end.
+// kinds that a trace shows of both: not turns, shapers and the end, nor what
+// comes while a reply still streams, earlier or later.
 func normalOf(t *testing.T, w *world, trace string, ofChild bool) []string {
 	t.Helper()
 	data, err := os.ReadFile(trace)
@@ -66,7 +67,7 @@ func normalOf(t *testing.T, w *world, trace string, ofChild bool) []string {
 	var mine []string
 	for l := range strings.SplitSeq(strings.TrimSpace(string(data)), "\n") {
 		kind := gjson.Get(l, "kind").Str
-		if gjson.Get(l, "agent").Exists() == ofChild && !slices.Contains([]string{"start", "shaper", "turn", "done"}, kind) {
+		if gjson.Get(l, "agent").Exists() == ofChild && !slices.Contains([]string{"start", "shaper", "turn", "done", "step", "context.load"}, kind) {
 			mine = append(mine, l)
 		}
 	}

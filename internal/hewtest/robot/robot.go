@@ -362,7 +362,10 @@ func (r *Robot) Close() {
 		<-r.Done()
 	}
 	_ = r.Hangup()
-	_ = r.emu.Close()
+	// Not emu.Close: it writes what its reader reads.
+	if in, ok := r.emu.InputPipe().(io.Closer); ok {
+		_ = in.Close()
+	}
 	_ = r.near.Close()
 	r.reads.Wait()
 }

@@ -220,7 +220,10 @@ func TestTermLent(t *testing.T) {
 	if d := cmp.Diff(input.Event(input.Press{Key: "b", Text: "b"}), next(t, tt)); d != "" {
 		t.Error(d)
 	}
-	if strings.Contains(l.out.String(), "frame") {
+	l.mu.Lock()
+	shown := l.out.String()
+	l.mu.Unlock()
+	if strings.Contains(shown, "frame") {
 		t.Error("a frame was written over the other program")
 	}
 }
