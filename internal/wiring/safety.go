@@ -235,17 +235,44 @@ func (b *build) save(s event.Suggestion) error {
 	if !ok {
 		return fmt.Errorf("permission destination %q names no settings file", s.Destination)
 	}
-	cfg := b.settingsConfig
-	var errs []error
+	var rules []string
 	for _, r := range s.Rules {
 		text := r.Tool
 		if r.Content != "" {
 			text += "(" + r.Content + ")"
 		}
-		errs = append(errs, cfg.AddRule(context.Background(), scope, settings.RuleList(s.Behavior), text))
+		rules = append(rules, text)
 	}
-	for _, d := range s.Directories {
-		errs = append(errs, cfg.AddDirectory(context.Background(), scope, d))
+	return b.write(scope, s, rules)
+}
+
+// write changes a settings file as an update says.
+func (b *build) write(scope settings.Scope, s event.Suggestion, rules []string) error {
+	ctx, cfg, list := context.Background(), b.settingsConfig, settings.RuleList(s.Behavior)
+	var errs []error
+	switch k := policy.UpdateKind(s.Type); k {
+	case policy.AddRules:
+		for _, r := range rules {
+			errs = append(errs, cfg.AddRule(ctx, scope, list, r))
+		}
+	case policy.RemoveRules:
+		for _, r := range rules {
+			errs = append(errs, cfg.RemoveRule(ctx, scope, list, r))
+		}
+	case policy.ReplaceRules:
+		errs = append(errs, cfg.Set(ctx, scope, append([]string{}, rules...), "permissions", s.Behavior))
+	case policy.AddDirectories:
+		for _, d := range s.Directories {
+			errs = append(errs, cfg.AddDirectory(ctx, scope, d))
+		}
+	case policy.RemoveDirectories:
+		for _, d := range s.Directories {
+			errs = append(errs, cfg.RemoveDirectory(ctx, scope, d))
+		}
+	case policy.SetMode:
+		return nil // the gate's own, of this session
+	default:
+		return fmt.Errorf("hew does not know the permission update %q", k)
 	}
 	return errors.Join(errs...)
 }

@@ -65,6 +65,15 @@ func (c Config) AddDirectory(ctx context.Context, s Scope, dir string) error {
 	})
 }
 
+// RemoveDirectory removes an additional working folder; removing what is not
+// there is no error.
+func (c Config) RemoveDirectory(ctx context.Context, s Scope, dir string) error {
+	return c.update(ctx, s, func(d *fsys.JSONDoc) error {
+		_, err := d.Remove(dir, "permissions", "additionalDirectories")
+		return err
+	})
+}
+
 // settable judges a value the way Load would.
 func settable(s Scope, value any, path []string) error {
 	doc, err := fsys.ParseJSON(nil)
