@@ -11,15 +11,8 @@ import (
 	"github.com/hew-agent/hew/internal/wiring"
 )
 
-// bindingsPath is the person's file of key bindings, "" when there is no place
-// for it.
-func bindingsPath(w wiring.Options) string {
-	home, err := wiring.ConfigHome(w)
-	if err != nil {
-		return ""
-	}
-	return filepath.Join(home, "keybindings.json")
-}
+// bindingsName is the person's file of key bindings, in the configuration home.
+const bindingsName = "keybindings.json"
 
 // bindingsFile reads the key bindings again when their file has changed.
 type bindingsFile struct {
@@ -72,7 +65,10 @@ func readBindings(path string) (keys.Changes, []string) {
 
 // bindingFindings is what hew config lint says of the key bindings.
 func bindingFindings(w wiring.Options) []wiring.Finding {
-	path := bindingsPath(w)
+	path := ""
+	if g, err := wiring.Survey(w); err == nil {
+		path = filepath.Join(g.Home, bindingsName)
+	}
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) || path == "" {
 		return nil
 	}

@@ -23,8 +23,7 @@ func (t *terminal) gates() []tui.Gate {
 	var out []tui.Gate
 	var ask *dialog.Trust
 	if t.w.Consent != trust.ConsentAll {
-		v, err := wiring.ReadFolder(*t.w)
-		if err == nil && (v.State == trust.Unknown || v.State == trust.Changed) { // what is wrong is said when the session opens
+		if v := t.ground.Trust; v.State == trust.Unknown || v.State == trust.Changed { // what else is wrong is said when the session opens
 			ask = t.trustDialog(v)
 		}
 	}
@@ -37,17 +36,24 @@ func (t *terminal) gates() []tui.Gate {
 	return append(out, tui.Gate{Later: t.approvals})
 }
 
+// quiet are the options for a look before the dialogs: what they are about to
+// ask need not be remarked on, too.
+func (t *terminal) quiet() *wiring.Options {
+	w := *t.w
+	w.Notice = func(string) {}
+	return &w
+}
+
 // firstStart tells of a home in which nothing was ever chosen and no model can be
 // reached by.
 func (t *terminal) firstStart() bool {
-	home, err := wiring.ConfigHome(*t.w)
-	if err != nil || strings.HasPrefix(t.o.Model, "script:") || t.o.Bare {
+	if strings.HasPrefix(t.o.Model, "script:") || t.o.Bare {
 		return false
 	}
-	if _, err := os.Stat(filepath.Join(home, "settings.json")); err == nil {
+	if _, err := os.Stat(filepath.Join(t.ground.Home, "settings.json")); err == nil {
 		return false
 	}
-	st, err := wiring.Credential(*t.w)
+	st, err := wiring.Credential(*t.quiet())
 	return err == nil && !st.LoggedIn
 }
 
@@ -66,7 +72,7 @@ func (t *terminal) firstRun(ask *dialog.Trust) tui.Gate {
 		if s.Address != "" {
 			keep["ANTHROPIC_BASE_URL"] = s.Address
 		}
-		if err := wiring.KeepSetup(context.Background(), *t.w, s.Theme, keep); err != nil {
+		if err := wiring.KeepSetup(context.Background(), *t.quiet(), s.Theme, keep); err != nil {
 			return err
 		}
 		if ask == nil {
@@ -92,7 +98,7 @@ func (t *terminal) trustDialog(v trust.Verdict) *dialog.Trust {
 func (t *terminal) trusted(c dialog.TrustChoice) error {
 	switch c {
 	case dialog.Yes:
-		_, err := wiring.AcceptFolder(context.Background(), *t.w)
+		_, err := wiring.AcceptFolder(context.Background(), *t.quiet())
 		return err
 	case dialog.NoGoOn:
 		return nil
@@ -103,7 +109,7 @@ func (t *terminal) trusted(c dialog.TrustChoice) error {
 
 // approvals are the servers of the project that nobody has agreed to or refused.
 func (t *terminal) approvals() []tui.Gate {
-	k, err := wiring.OpenServers(*t.w)
+	k, err := wiring.OpenServers(*t.quiet())
 	if err != nil {
 		return nil // said when the session opens
 	}

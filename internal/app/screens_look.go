@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/hew-agent/hew/internal/state/settings"
 	"github.com/hew-agent/hew/internal/surface/tui"
 	"github.com/hew-agent/hew/internal/surface/tui/paint"
 )
@@ -70,10 +71,10 @@ func (t *terminal) themes() []string {
 }
 
 // readPrefs takes the preferences from the settings in force.
-func (t *terminal) readPrefs(get func(key string) (json.RawMessage, bool)) tui.Prefs {
+func (t *terminal) readPrefs(in *settings.Settings) tui.Prefs {
 	p := tui.Prefs{Theme: "auto", Notify: "auto", ScreenReader: t.e.getenv("CLAUDE_AX_SCREEN_READER") != "" || t.o.ScreenReader}
 	for _, f := range t.prefs() {
-		raw, ok := get(f.key)
+		raw, ok := in.Raw(f.key)
 		if !ok {
 			continue
 		}
@@ -86,7 +87,7 @@ func (t *terminal) readPrefs(get func(key string) (json.RawMessage, bool)) tui.P
 			p.ScreenReader = true
 		}
 	}
-	if raw, ok := get("vimInsertModeRemaps"); ok {
+	if raw, ok := in.Raw("vimInsertModeRemaps"); ok {
 		_ = json.Unmarshal(raw, &p.VimRemaps) // hew config lint says what is wrong
 	}
 	return p

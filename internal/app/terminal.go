@@ -30,6 +30,8 @@ import (
 type terminal struct {
 	*headless
 	w *wiring.Options
+	// ground is the folder and its user as they were at the start.
+	ground wiring.Ground
 	// dev is the terminal device; leave is the session that was open at the end.
 	dev   *term.Term
 	leave string
@@ -91,15 +93,15 @@ func runTerminal(e Env, o *Options) (err error) {
 		default: // told often enough
 		}
 	}
-	t.look = t.readPrefs(t.userSettings())
+	if t.ground, err = wiring.Survey(*t.quiet()); err != nil {
+		return err
+	}
+	t.look = t.readPrefs(t.ground.Settings)
 	in, out, ok := ends(e)
 	if !ok {
 		return errors.New("the terminal cannot be opened: standard input and output are no files; use hew -p")
 	}
-	home, err := wiring.TerminalHome(*w)
-	if err != nil {
-		return err
-	}
+	home := t.ground.Terminal
 	if t.dev, err = term.Open(term.Config{In: in, Out: out, Environ: e.Environ, State: home}); err != nil {
 		return err
 	}
@@ -125,7 +127,7 @@ func runTerminal(e Env, o *Options) (err error) {
 		Device: device{t}, Paint: t.painter, Learned: t.dev.Learned(), Prefs: t.look, Asker: asker, Open: t.start, Before: t.gates(), Prompt: o.Prompt, Pick: pick,
 		Version: Version(), Dir: tilde(e.Dir, e.getenv("HOME")), Greeting: t.dev.Notice(), Notices: notices,
 		EditFile: t.editFile, ClipboardImage: t.clipboardImage, Files: t.named(finder), FilesChanged: found, Recall: t.recall(), Draft: drafts.load(), KeepDraft: drafts.save,
-		Bindings: (&bindingsFile{path: bindingsPath(*w)}).read,
+		Bindings: (&bindingsFile{path: filepath.Join(t.ground.Home, bindingsName)}).read,
 		Now:      time.Now, NewID: session.NewID,
 	})
 	if err == nil {
@@ -158,18 +160,14 @@ const maxRecalled = 5000
 
 // recall lists earlier prompts; it works before the conversation is open.
 func (t *terminal) recall() func(scope string) []editor.Entry {
-	var home, project string
-	if k, err := t.sessions(); err == nil {
-		home, project = k.Home, k.Project
-	}
 	return func(scope string) []editor.Entry {
 		var out []editor.Entry
 		n := 0
-		for h, err := range session.OpenHistory(home).Newest() {
+		for h, err := range session.OpenHistory(t.ground.Home).Newest() {
 			if n++; err != nil || n > maxRecalled {
 				break
 			}
-			if scope == "project" && h.Project != project {
+			if scope == "project" && h.Project != t.ground.Project {
 				continue
 			}
 			if c := t.conv(); scope == "session" && (c == nil || h.SessionID != c.Engine.Session()) {
@@ -365,23 +363,8 @@ func (t *terminal) rememberScreen(text string) *tui.Screen {
 	return s
 }
 
-// userSettings reads the keys of the settings before a conversation is there.
-func (t *terminal) userSettings() func(key string) (json.RawMessage, bool) {
-	s, err := wiring.ReadSettings(*t.w)
-	if err != nil {
-		return func(string) (json.RawMessage, bool) { return nil, false }
-	}
-	return func(key string) (json.RawMessage, bool) { return s.Raw(key) }
-}
-
 // themeFolder holds the person's own themes.
-func (t *terminal) themeFolder() string {
-	home, err := wiring.ConfigHome(*t.w)
-	if err != nil {
-		return ""
-	}
-	return filepath.Join(home, "themes")
-}
+func (t *terminal) themeFolder() string { return filepath.Join(t.ground.Home, "themes") }
 
 // painter draws as the preferences say.
 func (t *terminal) painter(p tui.Prefs) tui.Painter {

@@ -17,6 +17,7 @@ import (
 	"github.com/hew-agent/hew/internal/msg"
 	"github.com/hew-agent/hew/internal/state/session"
 	"github.com/hew-agent/hew/internal/state/settings"
+	"github.com/hew-agent/hew/internal/state/trust"
 )
 
 // Work is a piece of background work.
@@ -146,33 +147,6 @@ func (c *Conversation) SetPreference(ctx context.Context, key string, value any)
 	return b.settingsConfig.Set(ctx, settings.User, value, key)
 }
 
-// ReadSettings reads the settings of a folder as a session would.
-func ReadSettings(o Options) (*settings.Settings, error) {
-	b := &build{o: &o, conv: &Conversation{}}
-	if err := b.locate(); err != nil {
-		return nil, err
-	}
-	return b.settings, nil
-}
-
-// TerminalHome is the folder of what the terminal remembers between two starts.
-func TerminalHome(o Options) (string, error) {
-	b := &build{o: &o, conv: &Conversation{}}
-	if err := b.locate(); err != nil {
-		return "", err
-	}
-	return b.home.Own("terminal"), nil
-}
-
-// ConfigHome is the configuration home of the options' user.
-func ConfigHome(o Options) (string, error) {
-	b := &build{o: &o, conv: &Conversation{}}
-	if err := b.locate(); err != nil {
-		return "", err
-	}
-	return b.home.Dir, nil
-}
-
 // KeepSetup writes what a first start has chosen into the person's settings:
 // a theme, and variables by which a model is reached. The file is for nobody
 // else's eyes.
@@ -193,4 +167,23 @@ func KeepSetup(ctx context.Context, o Options, theme string, variables map[strin
 		}
 	}
 	return os.Chmod(b.home.Settings(), 0o600)
+}
+
+// Ground is what is known of a folder and its user before a session opens there.
+type Ground struct {
+	// Home is the configuration home, Terminal the folder of what the terminal
+	// remembers between two starts, Project the folder that sessions belong to.
+	Home, Terminal, Project string
+	Settings                *settings.Settings
+	// Trust is what the folder asks for and whether the user agreed.
+	Trust trust.Verdict
+}
+
+// Survey reads the ground once; it changes nothing.
+func Survey(o Options) (Ground, error) {
+	b := &build{o: &o, conv: &Conversation{}}
+	if err := b.locate(); err != nil {
+		return Ground{}, err
+	}
+	return Ground{b.home.Dir, b.home.Own("terminal"), b.place.Project, b.settings, b.trust}, nil
 }

@@ -12,10 +12,9 @@ import (
 // Sessions is what hew sessions works with: the home of the options' user and
 // the project of their directory.
 type Sessions struct {
-	// Home is the configuration home, Cwd the real working directory, Project the
-	// folder that sessions here belong to.
-	Home, Cwd, Project string
-	Store              session.Store
+	// Home is the configuration home, Cwd the real working directory.
+	Home, Cwd string
+	Store     session.Store
 	// Days is after how many days a session may go, Size how many bytes all may take; 0 is no bound.
 	Days int
 	Size int64
@@ -32,7 +31,7 @@ func OpenSessions(o Options) (*Sessions, error) {
 		return nil, err
 	}
 	return &Sessions{
-		Home: b.home.Dir, Cwd: b.place.Cwd, Project: b.place.Project, Store: session.Store{Home: b.home.Dir, Project: key},
+		Home: b.home.Dir, Cwd: b.place.Cwd, Store: session.Store{Home: b.home.Dir, Project: key},
 		Days: b.settings.CleanupPeriodDays(), Size: b.settings.CleanupMaxBytes(),
 	}, nil
 }

@@ -4,7 +4,7 @@ const at = 1_790_000_000_000
 export const rows = [
   { id: 's1', title: 'Fix the failing test', first_prompt: 'The test fails', cwd: '/home/ann/hew', branch: 'main', modified_ms: Date.now() - 20_000, state: 'running' },
   { id: 's2', title: 'Explain the loop', cwd: '/home/ann/hew', modified_ms: Date.now() - 3_600_000, state: 'idle' },
-  { id: 's3', first_prompt: 'Write a parser for the settings of the old version and compare what both read', cwd: '/home/ann/work/settings', modified_ms: Date.now() - 86_400_000 * 2, state: 'waiting' },
+  { id: 's3', first_prompt: 'Write a parser for the settings of the old version and compare what both read', cwd: '/home/ann/settings', modified_ms: Date.now() - 86_400_000 * 2, state: 'waiting' },
   { id: 's4', title: 'Upgrade dependencies', cwd: '/srv/shop', modified_ms: Date.now() - 86_400_000 * 9, state: 'asleep' },
 ]
 

@@ -322,11 +322,11 @@ func (v *sheetView) reload() {
 	})
 }
 
-// confirm asks a question that is answered by yes or no; no is chosen first.
+// confirm asks before something that cannot be taken back; no is chosen first.
 func (u *ui) confirm(question string, yes func()) {
-	l := dialog.NewList(dialog.List{Title: question, Rows: []dialog.Row{{Label: "No"}, {Label: "Yes"}}, Keys: []dialog.Key{{Key: "enter", Name: "takes it"}}}, 0)
-	u.show(&modal{widget: l, closed: func() {
-		if row, key := l.Taken(); key == "enter" && row == 1 {
+	w := dialog.NewConfirm("Are you sure?", question, "Yes", dialog.Options{Now: u.c.Now, LastKey: u.lastKey, LastAt: u.lastAt})
+	u.show(&modal{widget: w, closed: func() {
+		if w.Taken() == 0 {
 			yes()
 		}
 	}})
